@@ -188,8 +188,8 @@ struct option_usage {
 int options_parse(const struct option_usage *usage, int argc, char **argv, int *operands);
 
 /*
- * Prints the usage, an example and the options in their groups. Without `all`, leaves out rare options
- * if the table has more than 25 options.
+ * Prints the usage, an example and the options in their groups. Without `all`, leaves out rare
+ * options if the table has more than 25 options.
  */
 void options_help(const struct option_usage *usage, bool all, FILE *out);
 

@@ -51,7 +51,8 @@ struct sp_error *capture_start_drain_threads(struct sp_capture *capture,
 	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
 	struct live_unwind *live_unwind = capture->samples.live_unwind;
 	struct ring_bank_drain_threads drain_threads = {
-		.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
+		.stack_bytes =
+			attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
 		.every_sample = options->buffers.wakeup_samples,
 		.realtime = capture->config.realtime,
 		/* Samples of waits wake no thread; most waits are longer than a poll's interval. */
@@ -64,11 +65,13 @@ struct sp_error *capture_start_drain_threads(struct sp_capture *capture,
 	CLEANUP_FREE uint32_t *groups = calloc(capture->bank.count, sizeof(*groups));
 	NEED(groups);
 	drain_threads.groups = groups;
-	drain_threads.threads = drain_groups_wanted(options, capture->bank.count, drain_threads.stack_bytes);
+	drain_threads.threads =
+		drain_groups_wanted(options, capture->bank.count, drain_threads.stack_bytes);
 	struct sp_error *error = NULL;
 	if (drain_threads.threads)
-		error = drain_groups_make(capture->ctx, options->buffers.threads, drain_threads.threads,
-					  &capture->config.cpus, groups, &drain_threads.threads);
+		error = drain_groups_make(capture->ctx, options->buffers.threads,
+					  drain_threads.threads, &capture->config.cpus, groups,
+					  &drain_threads.threads);
 	return error ? error : ring_bank_start_drain_threads(&capture->bank, &drain_threads);
 }
 
@@ -93,7 +96,8 @@ static struct sp_error *file_events(const struct sp_capture *capture, struct are
 	return NULL;
 }
 
-struct sp_error *capture_open_file(struct sp_capture *capture, const struct capture_options *options)
+struct sp_error *capture_open_file(struct sp_capture *capture,
+				   const struct capture_options *options)
 {
 	CLEANUP(arena_deinit) struct arena arena = {0};
 	const struct wall_clock *wall = &capture->bank.wall;
@@ -144,8 +148,8 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct capture_o
 		error = aux_areas_find(&capture->out.aux_areas, capture->ctx, &options,
 				       config->rights.page_size, &config->events.specs);
 	if (!error)
-		error = config_choose_stacks(capture->ctx, &options, host_memory_kb(capture->ctx) << 10,
-					     notes, config);
+		error = config_choose_stacks(capture->ctx, &options,
+					     host_memory_kb(capture->ctx) << 10, notes, config);
 	if (!error)
 		error = config_request(config, &options, start_of(capture), notes, &request);
 	if (error)
@@ -155,7 +159,8 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct capture_o
 		error = trigger_plan(&capture->control.trigger, capture->ctx, &config->rights,
 				     config->cpus.items[0], options.output.switch_event);
 	if (!error)
-		error = config_plan(event_kernel_real(), capture->ctx, &request, &options, notes, config);
+		error = config_plan(event_kernel_real(), capture->ctx, &request, &options, notes,
+				    config);
 	return error ? error : use_plan(capture, &options);
 }
 
@@ -197,8 +202,10 @@ struct sp_error *capture_map_rings(struct sp_capture *capture)
 	for (size_t i = 0; i < cpus; i++)
 		places[i] = (struct ring_place){
 			.cpu = capture->config.cpus.items[i],
-			.metadata_fd = event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SIDEBAND),
-			.samples_fd = event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SAMPLES),
+			.metadata_fd =
+				event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SIDEBAND),
+			.samples_fd =
+				event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SAMPLES),
 		};
 	capture->bank.overwrites = capture->overwrite.on;
 	TRY(ring_bank_init(&capture->bank, places, cpus));
@@ -230,7 +237,8 @@ static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 		return error_prefix(error, "%s", areas->pmu.name);
 	area->index = (uint32_t)cpu_index;
 	area->cpu = capture->config.cpus.items[cpu_index];
-	area->tid = capture->config.plan->cpu_wide ? -1 : (int32_t)capture->tasks.workload.pid ?: -1;
+	area->tid = capture->config.plan->cpu_wide ? -1
+						   : (int32_t)capture->tasks.workload.pid ?: -1;
 	areas->count++;
 	return NULL;
 }
@@ -254,7 +262,8 @@ struct sp_error *capture_map_aux_areas(struct sp_capture *capture)
 	const struct auxtrace_settings settings = {
 		.snapshot = areas->snapshot,
 		.per_cpu = true,
-		.switches = !capture->config.plan->sideband.attr.context_switch ? 0 : cpu_wide ? 3 : 2,
+		.switches = !capture->config.plan->sideband.attr.context_switch ? 0
+			    : cpu_wide ? 3 : 2,
 	};
 	if (!error)
 		error = auxtrace_put_info(capture->ctx, &areas->pmu, capture->bank.samples[0].page,

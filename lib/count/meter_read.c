@@ -166,7 +166,8 @@ bool sp_scaling_interval(const struct sp_scaling *scaling, double *value_ret, do
 		scaling->squares[0], scaling->squares[1], scaling->squares[2]};
 	double value = sp_count_scaled(sum), variance = 0;
 	if (sum->running_ns < sum->enabled_ns &&
-	    !observations_variance(&observations, sum->value, sum->enabled_ns, sum->running_ns, &variance))
+	    !observations_variance(&observations, sum->value, sum->enabled_ns, sum->running_ns,
+				   &variance))
 		return false;
 	double half = interval_half(observations.count, variance);
 	*value_ret = value;
@@ -249,7 +250,8 @@ bool sp_meter_clock(const struct sp_meter *meter, struct sp_clock *ret)
 	struct sp_meter_page page;
 	if (!sp_meter_read_page(meter, 0, &page) || !page.cap_user_time_zero || !page.time_mult)
 		return false;
-	*ret = (struct sp_clock){.zero = page.time_zero, .mult = page.time_mult, .shift = page.time_shift,
+	*ret = (struct sp_clock){.zero = page.time_zero, .mult = page.time_mult,
+				 .shift = page.time_shift,
 				 .narrow = page.cap_user_time_short,
 				 .cycles = page.cap_user_time_short ? page.time_cycles : 0,
 				 .mask = page.cap_user_time_short ? page.time_mask : ~UINT64_C(0)};

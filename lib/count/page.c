@@ -119,7 +119,9 @@ bool page_copy(const struct perf_event_mmap_page *page, struct sp_meter_page *re
 	return false;
 }
 
-/* Time stamps of the processor and the kernel's nanoseconds: ns = zero + (cycles * mult >> shift). */
+/*
+ * Time stamps of the processor and the kernel's nanoseconds: ns = zero + (cycles * mult >> shift).
+ */
 
 bool sp_clock_read(uint64_t *cycles_ret)
 {

@@ -83,7 +83,8 @@ static bool has_gone(const struct sp_stat *stat, const struct unit *unit, struct
 {
 	struct offline_cpu seen = {.seen_ns = cpu->seen_ns, .time_on_ns = cpu->enabled_ns};
 	uint64_t since_ns, values[2], now_ns = looked_ns(stat);
-	if (now_ns <= cpu->seen_ns || !offline_cpu_is_short(&seen, now_ns, unit->now.enabled_ns, &since_ns))
+	if (now_ns <= cpu->seen_ns ||
+	    !offline_cpu_is_short(&seen, now_ns, unit->now.enabled_ns, &since_ns))
 		return false;
 	/* The value, or how many there are, and then the time. */
 	if (read(unit->fd, stat->buffer, 3 * sizeof(uint64_t)) < (ssize_t)sizeof(values) ||
@@ -141,7 +142,8 @@ static struct sp_error *check_cpu(struct sp_stat *stat, size_t target)
 static struct sp_error *stat_check_cpus(struct sp_stat *stat)
 {
 	struct sp_error *error = NULL;
-	for (size_t i = 0; stat->cpu_states && stat->counts && i < stat->targets.count && !error; i++)
+	for (size_t i = 0; stat->cpu_states && stat->counts && i < stat->targets.count && !error;
+	     i++)
 		error = check_cpu(stat, i);
 	return error;
 }
@@ -194,12 +196,14 @@ static struct sp_error *read_group(struct sp_stat *stat, size_t leader, size_t u
 	if (size == 0)
 		return NULL;
 	if (size < 0 || (size_t)size < 3 * sizeof(uint64_t))
-		return error_os(size < 0 ? errno : EIO, "cannot read %s", stat->events[leader].name);
+		return error_os(size < 0 ? errno : EIO, "cannot read %s",
+				stat->events[leader].name);
 	size_t at = 3;
 	for (i = leader; i <= last && at < (size_t)size / sizeof(uint64_t); i++)
 		if (unit < counters[i].unit_count && counters[i].units[unit].fd >= 0)
 			stat_observe(stat, &counters[i].units[unit],
-				(struct reading){stat->buffer[at++], stat->buffer[1], stat->buffer[2]});
+				     (struct reading){stat->buffer[at++], stat->buffer[1],
+						      stat->buffer[2]});
 	return NULL;
 }
 

@@ -21,14 +21,14 @@
 #include "event/planner.h"
 
 /*
- * Attributes of one event that differ from those common to the recording: by the event's kind and its
- * terms.
+ * Attributes of one event that differ from those common to the recording: by the event's kind and
+ * its terms.
  */
 
 struct event_shape {
 	const struct event_request *request;
 	const struct event_spec *spec;
-	uint64_t most_hz;     /* highest sampling rate that the kernel allows, in samples per second */
+	uint64_t most_hz; /* highest sampling rate that the kernel allows, in samples per second */
 	bool cpu_wide;
 	bool is_member;       /* the event is in a group, and is not its leader */
 	bool group_is_large;  /* the event leads a group of several events */
@@ -121,7 +121,9 @@ static struct sp_error *set_call_graph(const struct event_shape *shape, struct e
 			       "sprof cannot unwind stacks of this architecture", NULL);
 }
 
-/* Sets attr.aux_action (Linux 6.13), which is after aux_sample_size, under any name in the headers. */
+/*
+ * Sets attr.aux_action (Linux 6.13), which is after aux_sample_size, under any name in the headers.
+ */
 static void set_aux_action(struct perf_event_attr *attr, uint32_t action)
 {
 	memcpy((char *)attr + offsetof(struct perf_event_attr, aux_sample_size) +
@@ -155,8 +157,8 @@ static struct sp_error *note_idle_terms(const struct event_shape *shape, struct 
 		 "ring buffers are drained continuously"},
 		{terms->given & EVENT_TERM_MAX_EVENTS, "all samples are kept",
 		 "nr= is for perf trace only"},
-		{terms->given & EVENT_TERM_PERCORE && terms->percore, "CPUs are recorded separately",
-		 "percore is for sprof stat only"},
+		{terms->given & EVENT_TERM_PERCORE && terms->percore,
+		 "CPUs are recorded separately", "percore is for sprof stat only"},
 	};
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle) && !error; i++)
@@ -187,9 +189,9 @@ static void set_group(const struct event_shape *shape, struct perf_event_attr *a
 }
 
 /*
- * *attr has the common attributes and the spec's type, config and modes; this function adds the rest.
- * Adds a note for each deviation from the request. Fails when out of memory, or if a term cannot be
- * applied.
+ * *attr has the common attributes and the spec's type, config and modes; this function adds the
+ * rest. Adds a note for each deviation from the request. Fails when out of memory, or if a term
+ * cannot be applied.
  */
 static struct sp_error *event_attr_build(const struct event_shape *shape, struct event_notes *notes,
 					 struct perf_event_attr *attr)
@@ -288,9 +290,13 @@ static struct sp_error *whole_attr(const struct planner *planner, const struct e
 	const struct event_specs *specs = planner->request->specs;
 	size_t index = (size_t)(spec - specs->items);
 	const struct event_shape shape = {
-		.request = planner->request, .spec = spec, .most_hz = planner_most_hz(planner->plan),
-		.cpu_wide = planner->plan->cpu_wide, .is_member = spec->leader != index,
-		.group_is_large = index + 1 < specs->count && specs->items[index + 1].leader == index,
+		.request = planner->request,
+		.spec = spec,
+		.most_hz = planner_most_hz(planner->plan),
+		.cpu_wide = planner->plan->cpu_wide,
+		.is_member = spec->leader != index,
+		.group_is_large =
+			index + 1 < specs->count && specs->items[index + 1].leader == index,
 	};
 	struct perf_event_attr attr = planner->sampling;
 	attr.type = spec->attr.type;
@@ -383,7 +389,8 @@ static bool become_dummy(const struct planner *planner, const struct event_spec 
 			 struct event_planned *event)
 {
 	struct perf_event_attr *attr = &event->attr;
-	if (spec->use != EVENT_USE_WAITS || !is_refusal(errnum) || attr->config == PERF_COUNT_SW_DUMMY)
+	if (spec->use != EVENT_USE_WAITS || !is_refusal(errnum) ||
+	    attr->config == PERF_COUNT_SW_DUMMY)
 		return false;
 	attr->config = PERF_COUNT_SW_DUMMY;
 	attr->exclude_kernel = 1;
@@ -441,7 +448,8 @@ static struct sp_error *keep_spec(struct event_plan *plan, const struct event_sp
 	if (spec->group_name)
 		event->group_name = planner_keep(plan, spec->group_name);
 	event->cpu_count = spec->cpus ? spec->cpu_count : 0;
-	uint32_t *cpus = spec->cpus ? arena_alloc(&plan->arena, spec->cpu_count * sizeof(*cpus)) : NULL;
+	uint32_t *cpus =
+		spec->cpus ? arena_alloc(&plan->arena, spec->cpu_count * sizeof(*cpus)) : NULL;
 	if (cpus)
 		memcpy(cpus, spec->cpus, spec->cpu_count * sizeof(*cpus));
 	event->cpus = cpus;
@@ -520,7 +528,8 @@ struct sp_error *planner_plan_event(struct planner *planner, const struct event_
 			event->attr.size = spec->attr.size;
 		if (!errnum)
 			return NULL;
-		if (step_quietly(spec, errnum, &event->attr) || become_dummy(planner, spec, errnum, event))
+		if (step_quietly(spec, errnum, &event->attr) ||
+		    become_dummy(planner, spec, errnum, event))
 			continue;
 		if (cycles_are_missing(planner, spec, &event->attr, errnum))
 			error = become_clock(planner, spec, event);

@@ -24,7 +24,8 @@ struct opened {
 	int fd;
 	uint32_t event; /* index in event_set_events(); the metadata event is the last */
 	uint64_t id;    /* id given by the kernel */
-	uint64_t listed; /* id of the first event opened at this place, which the file header lists */
+	uint64_t listed; /* id of the first event opened at this place, which the file header lists
+			  */
 	struct event_total before; /* counts of earlier events at this place, which are closed */
 	uint32_t cpu_index;
 };
@@ -399,7 +400,8 @@ static void grow_descriptors(const struct event_set *set, enum event_role role, 
 	size_t events;
 	role_events(set, role, &first, &events);
 	size_t highest = set->holders.count + set->opened.count + places * events;
-	int fd = highest < INT_MAX ? fcntl(set->holders.items[0], F_DUPFD_CLOEXEC, (int)highest) : -1;
+	int fd = highest < INT_MAX ? fcntl(set->holders.items[0], F_DUPFD_CLOEXEC, (int)highest)
+				   : -1;
 	if (fd >= 0) /* the limit is reported when the events are opened */
 		close(fd);
 }
@@ -489,7 +491,8 @@ struct sp_error *event_set_disable(struct event_set *set, enum event_role role)
 
 struct sp_error *event_set_switch_event(struct event_set *set, size_t index, bool on)
 {
-	return control(set, (uint32_t)index, 1, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+	return control(set, (uint32_t)index, 1,
+		       on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
 struct sp_error *event_set_events(struct event_set *set, const struct sp_event **ret,
@@ -573,7 +576,9 @@ static struct sp_error *read_opened(const struct event_set *set, const struct op
 	CLEANUP_FREE uint64_t *values = calloc(words.count, sizeof(*values));
 	*ret = opened->before;
 	NEED(values);
-	/* Reads once: further reads return everything again, except members that were not opened. */
+	/*
+	 * Reads once: further reads return everything again, except members that were not opened.
+	 */
 	ssize_t bytes = read(opened->fd, values, words.count * sizeof(*values));
 	if (bytes < 0)
 		return error_os(errno, "cannot read an event's count");
@@ -616,8 +621,8 @@ bool event_set_enabled_time(const struct event_set *set, size_t cpu_index, uint6
 
 /*
  * When a CPU goes offline, the kernel stops its events forever. When it is online again, they are
- * opened again, with the same rings. Their ids are new, so the writer of records replaces them by the
- * ids in the file's header.
+ * opened again, with the same rings. Their ids are new, so the writer of records replaces them by
+ * the ids in the file's header.
  */
 
 /* Returns the descriptor of the group's leader, which was reopened before; -1: none. */
@@ -632,8 +637,8 @@ static int leader_of(const struct event_set *set, const struct opened *opened)
 /* Reopens an event, disabled unless it is a group member. Returns 0, or the errno. */
 static int reopen(struct event_set *set, struct opened *opened)
 {
-	const enum event_role role = opened->event < set->plan->sample_count ? EVENT_ROLE_SAMPLES
-									       : EVENT_ROLE_SIDEBAND;
+	const enum event_role role =
+		opened->event < set->plan->sample_count ? EVENT_ROLE_SAMPLES : EVENT_ROLE_SIDEBAND;
 	const struct event_place place = {.tid = -1, .cpu_index = opened->cpu_index};
 	struct event_planned event = *event_set_planned(set, opened->event);
 	struct opened_list one = {0};
@@ -691,7 +696,7 @@ struct sp_error *event_set_reopen(struct event_set *set, size_t cpu_index,
 	if (!errnum)
 		errnum = switch_on(set, cpu_index);
 	*offline_ret = errnum == ENODEV;
-	return !errnum || *offline_ret
-		       ? NULL
-		       : error_os(errnum, "cannot reopen the events of CPU %u", set->cpus[cpu_index]);
+	return !errnum || *offline_ret ? NULL
+				       : error_os(errnum, "cannot reopen the events of CPU %u",
+						  set->cpus[cpu_index]);
 }

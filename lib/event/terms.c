@@ -14,8 +14,9 @@
 
 /* Branch types of branch_sample_type, by their names in perf's -j. */
 
-#define BRANCH_TYPE_NAMES                                                                     \
-	"any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, hv, " \
+#define BRANCH_TYPE_NAMES                                                                          \
+	"any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, "    \
+	"hv, "                                                                                     \
 	"stack, no_flags, no_cycles, save_type, hw_index, priv, counter"
 
 /* PERF_SAMPLE_BRANCH_COUNTERS, Linux 6.8. */
@@ -95,11 +96,10 @@ struct applying {
 static struct sp_error *bad_value(const struct applying *applying, const char *valid)
 {
 	const struct term *term = applying->term;
-	struct sp_error *error =
-		parser_error(applying->parser, term->value.text ? term->value.text : term->name.text,
-			     "'%.*s' is no value of %.*s", (int)term->value.size,
-			     term->value.text ? term->value.text : "", (int)term->name.size,
-			     term->name.text);
+	struct sp_error *error = parser_error(
+		applying->parser, term->value.text ? term->value.text : term->name.text,
+		"'%.*s' is no value of %.*s", (int)term->value.size,
+		term->value.text ? term->value.text : "", (int)term->name.size, term->name.text);
 	return error_set_remedy(error, "%s", valid);
 }
 
@@ -405,7 +405,8 @@ static char *valid_terms(struct parser *parser, const struct pmu *pmu)
 		list = longer;
 	}
 	for (size_t i = 0; i < GENERAL_COUNT && list; i++) {
-		char *longer = format_text("%s%s%s", list, *list ? ", " : "", general_terms[i].name);
+		char *longer =
+			format_text("%s%s%s", list, *list ? ", " : "", general_terms[i].name);
 		free(list);
 		list = longer;
 	}
@@ -422,7 +423,8 @@ struct sp_error *terms_check_used(struct parser *parser, const struct terms *ter
 			continue;
 		if (*term->name.text == '@')
 			return error_set_remedy(
-				parser_error(parser, term->name.text, "'%.*s' is a setting of a driver",
+				parser_error(parser, term->name.text,
+					     "'%.*s' is a setting of a driver",
 					     (int)term->name.size, term->name.text),
 				"CoreSight's cs_etm has them: where its trace goes to, as "
 				"cs_etm/@tmc_etr0/");

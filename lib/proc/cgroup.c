@@ -207,9 +207,11 @@ static struct sp_error *add_tree(struct cgroup_list *list, int fd, const char *p
 	const struct dirent *entry;
 	while (!error && depth < DEPTH_MAX && (entry = readdir(directory))) {
 		/* Skip ".", ".." and other names with a dot at the begin, which no cgroup has. */
-		if (entry->d_name[0] == '.' || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+		if (entry->d_name[0] == '.' ||
+		    (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
 			continue;
-		int child = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int child =
+			openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (child < 0)
 			continue;
 		CLEANUP_FREE char *below = format_text("%s/%s", path, entry->d_name);
@@ -267,7 +269,9 @@ static bool is_unit(const struct cgroup *group, const char *name)
 	return stem && (!strcmp(base, name) || (strlen(name) == stem && !memcmp(base, name, stem)));
 }
 
-/* Whether one name, without suffix, contains the other: "postgresql", "postgresql@15-main.service". */
+/*
+ * Whether one name, without suffix, contains the other: "postgresql", "postgresql@15-main.service".
+ */
 static bool is_similar(const struct cgroup *group, const char *name)
 {
 	const char *base = base_of(group->path);
@@ -277,7 +281,9 @@ static bool is_similar(const struct cgroup *group, const char *name)
 	return stem && ours && theirs && (strcasestr(ours, theirs) || strcasestr(theirs, ours));
 }
 
-/* Joins up to NAMES_MAX names (or paths) of groups for which passes() is true; *count_ret: of all. */
+/*
+ * Joins up to NAMES_MAX names (or paths) of groups for which passes() is true; *count_ret: of all.
+ */
 static char *join(const struct cgroup_list *list, const char *name,
 		  bool (*passes)(const struct cgroup *, const char *), bool paths,
 		  size_t *count_ret)
@@ -322,9 +328,9 @@ struct sp_error *unit_find(const struct sp_ctx *ctx, const struct cgroup_hierarc
 	if (!count)
 		return not_found(&list, hierarchy, name);
 	if (count > 1)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "%zu units are named %s", count, name),
-					"give one path: -G PATH, of %s%s", paths,
-					count > NAMES_MAX ? ", …" : "");
+		return error_set_remedy(
+			error_new(SP_ERROR_INVALID, "%zu units are named %s", count, name),
+			"give one path: -G PATH, of %s%s", paths, count > NAMES_MAX ? ", …" : "");
 	*path_ret = take_ptr(paths);
 	return NULL;
 }

@@ -25,9 +25,9 @@
 
 /*
  * Returns whether the 24 bytes after file_offset are a build-id, not device and inode. The record's
- * flag is not reliable: up to Linux 6.18 at least, the kernel may leave it set from another recorder's
- * event. If no event of this recording asked for build-ids, only the two sizes that linkers write are
- * accepted. As a device's major number, they do not occur.
+ * flag is not reliable: up to Linux 6.18 at least, the kernel may leave it set from another
+ * recorder's event. If no event of this recording asked for build-ids, only the two sizes that
+ * linkers write are accepted. As a device's major number, they do not occur.
  */
 static bool is_build_id(const struct decoder *decoder, const uint8_t *bytes)
 {
@@ -137,8 +137,8 @@ static bool decode_aux(struct cursor *cursor, struct sp_aux *aux)
 }
 
 /*
- * Decodes the fields of a kernel record other than SAMPLE. Returns false, with the cursor at the field
- * that does not fit, if the record is too short.
+ * Decodes the fields of a kernel record other than SAMPLE. Returns false, with the cursor at the
+ * field that does not fit, if the record is too short.
  */
 static bool decode_fields(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
 			  struct sp_record *record)

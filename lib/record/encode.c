@@ -290,8 +290,9 @@ static struct sp_error *put_record(struct put *put, const struct sp_record *reco
 		return error_no_memory();
 	size_t size = put->buffer->count - start;
 	if (size > RECORD_SIZE_MAX)
-		return error_new(SP_ERROR_LIMIT, "a record of type %u and %zu bytes: %zu is the most",
-				 record->type, size, RECORD_SIZE_MAX);
+		return error_new(SP_ERROR_LIMIT,
+				 "a record of type %u and %zu bytes: %zu is the most", record->type,
+				 size, RECORD_SIZE_MAX);
 	return NULL;
 }
 
@@ -306,7 +307,8 @@ struct sp_error *record_encode(struct record_buffer *buffer, const struct sp_rec
 		return error;
 	}
 	uint16_t size = (uint16_t)(buffer->count - start);
-	memcpy(buffer->items + start + offsetof(struct perf_event_header, size), &size, sizeof(size));
+	memcpy(buffer->items + start + offsetof(struct perf_event_header, size), &size,
+	       sizeof(size));
 	return NULL;
 }
 
@@ -329,7 +331,8 @@ void put_counters(struct put *put, const struct sp_counters *counters, uint64_t 
 		struct sp_counter value = i < counters->count ? counters->values[i]
 							      : (struct sp_counter){0};
 		/*
-		 * The times come before the values of a group, but after the value of a single event.
+		 * The times come before the values of a group, but after the value of a single
+		 * event.
 		 */
 		if (!group)
 			put_u64(put, value.value);
@@ -390,7 +393,8 @@ static struct sp_error *put_registers(struct put *put, const struct sp_registers
 		return NULL;
 	size_t count = (size_t)__builtin_popcountll(mask);
 	if (registers->count != count)
-		return error_new(SP_ERROR_INVALID, "a sample of %zu registers where the event has %zu",
+		return error_new(SP_ERROR_INVALID,
+				 "a sample of %zu registers where the event has %zu",
 				 registers->count, count);
 	put_bytes(put, registers->values, 8 * count);
 	return NULL;

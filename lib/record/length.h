@@ -73,8 +73,8 @@ size_t record_fields_end(const struct raw_record *raw, bool swap);
  * it back (seen in Linux 6.18): with two recorders on a machine, the second one's
  * KSYMBOL and BPF_EVENT records say that they are one sample_id longer than what
  * was written of them, and end in whatever was in the ring before. perf looks for
- * the sample_id at the end, takes those bytes for time and id, and gives up. Their fields give their
- * length.
+ * the sample_id at the end, takes those bytes for time and id, and gives up. Their fields give
+ * their length.
  */
 
 bool record_size_is_doubtful(uint32_t type);

@@ -32,21 +32,24 @@ struct sp_error *packing_add(struct packing *packing, const struct iovec *spans,
 			     int count) SP_MUST_CHECK;
 
 /*
- * Compresses the oldest whole records, at most DEFLATE_SIZE bytes, to `packed`. They leave the buffer
- * even on failure. The buffer must not be empty. *samples_ret is the number of SAMPLE records that left
- * it.
+ * Compresses the oldest whole records, at most DEFLATE_SIZE bytes, to `packed`. They leave the
+ * buffer even on failure. The buffer must not be empty. *samples_ret is the number of SAMPLE
+ * records that left it.
  */
 struct sp_error *packing_next(struct packing *packing, uint64_t *samples_ret) SP_MUST_CHECK;
 
-/* Discards all records that are not compressed yet, and returns the number of samples among them. */
+/*
+ * Discards all records that are not compressed yet, and returns the number of samples among them.
+ */
 uint64_t packing_drop(struct packing *packing);
 
 /* Returns the compression ratio, rounded, at least 1. */
 uint32_t packing_ratio(const struct packing *packing);
 
 /*
- * Disk space for a growing file. fallocate(2) allocates it ahead of the data, and does not change the
- * file's size. The last `reserve` bytes are not for data: they are for closing the file on a full disk.
+ * Disk space for a growing file. fallocate(2) allocates it ahead of the data, and does not change
+ * the file's size. The last `reserve` bytes are not for data: they are for closing the file on a
+ * full disk.
  */
 
 struct preallocation {
@@ -57,10 +60,11 @@ struct preallocation {
 };
 
 /*
- * Allocates space for `size` bytes of data at offset `end`. Returns how many of them fit; if they are
- * fewer, *errnum_ret has the reason, else 0.
+ * Allocates space for `size` bytes of data at offset `end`. Returns how many of them fit; if they
+ * are fewer, *errnum_ret has the reason, else 0.
  */
-uint64_t preallocate_room(struct preallocation *space, uint64_t end, uint64_t size, int *errnum_ret);
+uint64_t preallocate_room(struct preallocation *space, uint64_t end, uint64_t size,
+			  int *errnum_ret);
 
 /* Truncates the file to `size`, which frees the space after it. Returns 0 or the errno. */
 int preallocate_cut(struct preallocation *space, uint64_t size);
@@ -74,7 +78,8 @@ struct writer {
 	struct output output;
 	char *name; /* name of the output, for messages */
 	struct feature_set features;
-	struct record_buffer pending; /* small writes, up to PENDING_SIZE bytes; empty with compression */
+	struct record_buffer
+		pending; /* small writes, up to PENDING_SIZE bytes; empty with compression */
 	struct packing packing;
 	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records in the file */
 	uint64_t end;         /* offset after the last whole record in the file */

@@ -25,8 +25,8 @@
 
 /*
  * The output files of a recording: usually one; with rotation, one after the other, each complete
- * in itself. The drain decides when a file ends (file_limits.c). The writer thread ends it and begins
- * the next.
+ * in itself. The drain decides when a file ends (file_limits.c). The writer thread ends it and
+ * begins the next.
  */
 
 /* A file that is complete. */
@@ -37,8 +37,8 @@ struct file_done {
 };
 
 /*
- * The common beginning of all files, and the results of those that ended. The thread and the drain share
- * the members after the lock; the others are constant.
+ * The common beginning of all files, and the results of those that ended. The thread and the drain
+ * share the members after the lock; the others are constant.
  */
 struct file_maker {
 	struct sp_ctx *ctx;
@@ -81,7 +81,10 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 struct sp_error *file_maker_change(struct file_maker *maker, const struct file_end *end,
 				   struct write_queue_change **ret) SP_MUST_CHECK;
 
-/* Returns the next complete file that was not reported, with a path valid until the next call; NULL: none. */
+/*
+ * Returns the next complete file that was not reported, with a path valid until the next call;
+ * NULL: none.
+ */
 bool file_maker_next_done(struct file_maker *maker, struct sp_capture_file *ret);
 
 /* Takes the descriptor of that file, or of the closed one without a date; -1: none. */

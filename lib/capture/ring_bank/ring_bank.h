@@ -32,7 +32,8 @@
 struct wall_clock {
 	bool on;
 	clockid_t clock;    /* CLOCK_REALTIME or CLOCK_TAI */
-	uint64_t ahead_ns;  /* added to times: `clock` minus CLOCK_MONOTONIC at the start, modulo 2^64 */
+	uint64_t ahead_ns;  /* added to times: `clock` minus CLOCK_MONOTONIC at the start, modulo
+			       2^64 */
 	uint64_t now_ns;    /* the same difference at the last note */
 	uint64_t asleep_ns; /* the part of it that the machine has slept */
 	uint64_t noted;     /* notes so far */
@@ -70,7 +71,8 @@ struct ring_place {
 /* State of a sample ring at the end of the last round that read it. */
 struct ring_read {
 	uint64_t time_ns; /* time of the last record; the user sets it; 0: none was read */
-	bool was_full;    /* there was no room for some record after it, or, with drain threads, ever */
+	bool was_full; /* there was no room for some record after it, or, with drain threads, ever
+			*/
 };
 
 /* Zeroed, it is empty. */
@@ -82,13 +84,15 @@ struct ring_bank {
 	uint64_t *heads;           /* end of the snapshot; limits do not change it */
 	struct ring_read *reads;   /* one for each CPU */
 	bool overwrites;           /* overwrite mode: no round reads samples */
-	struct drain_threads *drain_threads; /* threads that drain the sample rings; NULL: the round does */
+	/* Threads that drain the sample rings; NULL: the round does. */
+	struct drain_threads *drain_threads;
 	struct rewrite rewrite;    /* changes of records */
 	struct wall_clock wall;    /* the clock of the records, if it can be set; else off */
-	struct thread_priority thread_priority; /* priority of the calling thread, with `realtime` alone */
+	/* Priority of the calling thread, with `realtime` alone. */
+	struct thread_priority thread_priority;
 	bool was_full;             /* a sample ring had no room for some record */
 	bool metadata_was_full;    /* the same of a metadata ring; the user clears it */
-	bool leaves_samples;       /* the snapshot lacks samples: a drain thread's memory was full */
+	bool leaves_samples; /* the snapshot lacks samples: a drain thread's memory was full */
 };
 
 /* Copies the places. Fails only when out of memory. */
@@ -131,8 +135,9 @@ struct ring_bank_drain_threads {
 };
 
 /* Starts them; call it at most once. The rings must be mapped. */
-struct sp_error *ring_bank_start_drain_threads(struct ring_bank *bank,
-					       const struct ring_bank_drain_threads *options) SP_MUST_CHECK;
+struct sp_error *
+ring_bank_start_drain_threads(struct ring_bank *bank,
+			      const struct ring_bank_drain_threads *options) SP_MUST_CHECK;
 
 /*
  * Copies samples before they are read, if records are to be changed from now on: the kernel's rings
@@ -149,7 +154,8 @@ void ring_bank_snapshot(struct ring_bank *bank, bool take);
 /* The ring to read samples of a CPU from, and where this round ends in it. */
 static inline struct ring *ring_bank_ring(const struct ring_bank *bank, size_t index)
 {
-	return bank->drain_threads ? drain_threads_ring(bank->drain_threads, index) : &bank->samples[index];
+	return bank->drain_threads ? drain_threads_ring(bank->drain_threads, index)
+				   : &bank->samples[index];
 }
 static inline uint64_t ring_bank_end(const struct ring_bank *bank, size_t index)
 {

@@ -23,11 +23,13 @@
 #include "diag.h"
 #include "text.h"
 
-/* Variables for language runtimes, so that they write symbols of generated code (--runtime-names). */
+/*
+ * Variables for language runtimes, so that they write symbols of generated code (--runtime-names).
+ */
 
 /*
- * Ruby, PHP and LuaJIT read no variable for this. Java before 17 has no perf maps: it ignores the options
- * that it does not know, but frame pointers help there, too.
+ * Ruby, PHP and LuaJIT read no variable for this. Java before 17 has no perf maps: it ignores the
+ * options that it does not know, but frame pointers help there, too.
  */
 static const struct variable {
 	const char *name, *value;
@@ -47,7 +49,8 @@ static bool set_variable(const struct variable *variable, bool verbose)
 {
 	const char *known = variable->has_options ? getenv(variable->name) : NULL;
 	char *value = NULL;
-	if (asprintf(&value, "%s%s%s", known ?: "", known && *known ? " " : "", variable->value) < 0) {
+	if (asprintf(&value, "%s%s%s", known ?: "", known && *known ? " " : "", variable->value) <
+	    0) {
 		diag_say("out of memory");
 		return false;
 	}
@@ -98,7 +101,8 @@ static bool runtime_names_set(bool quiet, bool verbose)
 		if (!set_variable(&variables[i], verbose))
 			return false;
 		size_t used = strlen(names);
-		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", variables[i].name);
+		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+			 variables[i].name);
 	}
 	if (!quiet && !verbose)
 		diag_say("set %s", names);
@@ -220,8 +224,8 @@ static bool is_file(const char *path)
 }
 
 /*
- * Calls sp_capture_stop(). If `path` is no regular file, a signal during the call ends this process by
- * that signal, and the command by SIGTERM. Unless `quiet`, prints that it waits for the reader.
+ * Calls sp_capture_stop(). If `path` is no regular file, a signal during the call ends this process
+ * by that signal, and the command by SIGTERM. Unless `quiet`, prints that it waits for the reader.
  */
 static struct sp_error *record_stop(struct sp_capture *capture, const char *path,
 				    const struct session *session, bool quiet)
@@ -232,7 +236,8 @@ static struct sp_error *record_stop(struct sp_capture *capture, const char *path
 		.command = sp_capture_pid(capture),
 		.quiet = quiet,
 	};
-	bool watched = !is_file(path) && session_watch_start(&pipe_write.watch, watch_signals, &pipe_write);
+	bool watched = !is_file(path) &&
+		       session_watch_start(&pipe_write.watch, watch_signals, &pipe_write);
 	struct sp_error *error = sp_capture_stop(capture);
 	if (watched)
 		session_watch_end(&pipe_write.watch);
@@ -256,7 +261,8 @@ static void print_notes(struct recording *recording)
 	for (; recording->notes_printed < count; recording->notes_printed++)
 		if (!recording->arguments->quiet &&
 		    !sp_capture_note_is_silent(recording->capture, recording->notes_printed))
-			diag_say("%s", sp_capture_note(recording->capture, recording->notes_printed));
+			diag_say("%s",
+				 sp_capture_note(recording->capture, recording->notes_printed));
 }
 
 /* Prints the files that are complete, and stores names in them. */
@@ -275,7 +281,8 @@ static void finish_files(struct recording *recording)
 /* Returns whether SIGUSR2 triggers a snapshot, a rotation or a dump. */
 static bool accepts_demands(const struct record_options *options)
 {
-	return options->buffers.snapshot || options->output.switch_on_demand || options->buffers.overwrite;
+	return options->buffers.snapshot || options->output.switch_on_demand ||
+	       options->buffers.overwrite;
 }
 
 /* Ends this process after a second signal, even if the main thread is stuck. */
@@ -337,7 +344,8 @@ static void toggle_sampling(struct recording *recording)
 static void on_snapshot_signal(struct recording *recording)
 {
 	const struct record_options *options = &recording->arguments->options;
-	struct sp_error *error = options->buffers.snapshot ? sp_capture_snapshot(recording->capture) : NULL;
+	struct sp_error *error =
+		options->buffers.snapshot ? sp_capture_snapshot(recording->capture) : NULL;
 	if (!error && (options->output.switch_on_demand || options->buffers.overwrite))
 		error = sp_capture_switch(recording->capture);
 	if (error)
@@ -440,8 +448,8 @@ static void end_command(struct recording *recording)
 static void print_answer(const struct recording *recording)
 {
 	const struct record_arguments *arguments = recording->arguments;
-	if (!arguments->quiet && !arguments->no_summary && !recording->session.failed && !recording->files &&
-	    sp_capture_stats(recording->capture).samples)
+	if (!arguments->quiet && !arguments->no_summary && !recording->session.failed &&
+	    !recording->files && sp_capture_stats(recording->capture).samples)
 		record_print_hottest(recording->capture, arguments->options.output.path,
 				     recording->session.signal_fd);
 }

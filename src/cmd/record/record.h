@@ -10,21 +10,21 @@
 int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary);
 
 /*
- * Prints the hottest functions of a recording as one line of standard error, as `sprof report` would
- * show them. Prints nothing if standard error is not a terminal, if `path` (NULL: sprof.data) is not a
- * regular file, if the file cannot be analysed, or if that takes longer than 0.3 s or until a signal
- * can be read from `signal_fd`. A child of this process prints.
+ * Prints the hottest functions of a recording as one line of standard error, as `sprof report`
+ * would show them. Prints nothing if standard error is not a terminal, if `path` (NULL: sprof.data)
+ * is not a regular file, if the file cannot be analysed, or if that takes longer than 0.3 s or
+ * until a signal can be read from `signal_fd`. A child of this process prints.
  */
 void record_print_hottest(const struct sp_capture *capture, const char *path, int signal_fd);
 
 /* Lines that sprof record prints when a recording is complete. */
 
 /*
- * Prints the summary; call it after sp_capture_stop(). `files`: number of output files already printed
- * (rotation). `failed`: an error was printed, which explains missing samples.
+ * Prints the summary; call it after sp_capture_stop(). `files`: number of output files already
+ * printed (rotation). `failed`: an error was printed, which explains missing samples.
  */
-void record_print_summary(const struct record_arguments *arguments, const struct sp_capture *capture,
-			  size_t files, bool failed);
+void record_print_summary(const struct record_arguments *arguments,
+			  const struct sp_capture *capture, size_t files, bool failed);
 
 /* Messages about a recording without samples, and about processes that are not recorded. */
 

@@ -25,7 +25,7 @@ struct counting {
 	struct sp_ctx *ctx;
 	const struct stat_arguments *arguments;
 	struct stat_style style;
-	struct output_file file;   /* style.out's file; zeroed: it is a standard stream or --log-fd */
+	struct output_file file; /* style.out's file; zeroed: it is a standard stream or --log-fd */
 	struct control control;
 	const char *what;          /* target as the header names it: 'COMMAND ARG' */
 	struct session session;    /* its member expects_term applies to the current run */
@@ -41,7 +41,8 @@ struct counting {
 struct run {
 	struct counting *counting;
 	struct sp_stat *stat;
-	uint64_t next_print_ns, next_read_ns, enable_ns, end_ns; /* times of the next actions; 0: never */
+	uint64_t next_print_ns, next_read_ns, enable_ns,
+		end_ns;		   /* times of the next actions; 0: never */
 	uint64_t printed_ns;       /* elapsed time at the last printed interval */
 	uint64_t intervals;
 	bool has_metrics;          /* at least one row has a metric that --metric-only can print */
@@ -63,7 +64,8 @@ static bool counting_open_output(struct counting *counting)
 				 ? fcntl((int)number, F_DUPFD_CLOEXEC, 3) : -1;
 		counting->style.out = fd >= 0 ? fdopen(fd, "a") : NULL;
 		if (!counting->style.out)
-			diag_say("--log-fd: '%s' is not an open file descriptor", arguments->log_fd);
+			diag_say("--log-fd: '%s' is not an open file descriptor",
+				 arguments->log_fd);
 	} else if (arguments->output && strcmp(arguments->output, "-") != 0) {
 		output_file_open_in_place(&counting->file, arguments->output, arguments->append);
 		counting->style.out = counting->file.out;
@@ -131,7 +133,8 @@ static void stat_run_print_interval(struct run *run)
 	fflush(style->out);
 	sp_stat_mark(run->stat);
 	run->intervals++;
-	if (counting->arguments->interval_count && run->intervals >= counting->arguments->interval_count)
+	if (counting->arguments->interval_count &&
+	    run->intervals >= counting->arguments->interval_count)
 		run->next_print_ns = 0;
 }
 
@@ -147,8 +150,8 @@ static bool make_means(struct counting *counting, size_t count)
 }
 
 /*
- * Adds the counts of a run to the means. Leaves out events that were not counted, because their value
- * is unknown.
+ * Adds the counts of a run to the means. Leaves out events that were not counted, because their
+ * value is unknown.
  */
 static void add_to_means(struct counting *counting, const struct stat_table *table)
 {
@@ -209,9 +212,12 @@ static void print_whole(struct run *run)
 	struct stat_times times = {.elapsed = &counting->elapsed,
 				   .null_run = arguments->options.events.time_only,
 				   .runs_ns = arguments->table ? counting->runs_ns : NULL};
-	/* CPU times are printed only if the command itself is counted, not with -a, -C, -p or -t. */
+	/*
+	 * CPU times are printed only if the command itself is counted, not with -a, -C, -p or -t.
+	 */
 	const struct sp_stat_target *target = &arguments->options.target;
-	bool own = !target->system_wide && !target->cpus && !target->pids.count && !target->tids.count;
+	bool own =
+		!target->system_wide && !target->cpus && !target->pids.count && !target->tids.count;
 	times.has_usage = own && sp_stat_times(run->stat, &times.user_ns, &times.system_ns);
 	stat_put_footer(&counting->style, &times);
 }
@@ -229,8 +235,8 @@ static void notes_print(const struct run *run)
 		diag_say("--metric-only: no metrics for these events; try -e "
 			 "cycles,instructions,branches,branch-misses");
 	/*
-	 * Explains missing counts of events that the user named. For default events, "<not supported>"
-	 * in the row is enough.
+	 * Explains missing counts of events that the user named. For default events, "<not
+	 * supported>" in the row is enough.
 	 */
 	bool explain = arguments->verbose || (arguments->events.count && !arguments->quiet &&
 					      run->counting->style.kind == STAT_TEXT);
@@ -243,7 +249,9 @@ static bool keep_time(struct counting *counting, double elapsed_ns)
 {
 	sp_stat_mean_add(&counting->elapsed, elapsed_ns);
 	size_t runs = counting->elapsed.count;
-	double *grown = counting->arguments->table ? realloc(counting->runs_ns, runs * sizeof(*grown)) : NULL;
+	double *grown = counting->arguments->table
+				? realloc(counting->runs_ns, runs * sizeof(*grown))
+				: NULL;
 	if (grown) {
 		counting->runs_ns = grown;
 		grown[runs - 1] = elapsed_ns;
@@ -253,8 +261,8 @@ static bool keep_time(struct counting *counting, double elapsed_ns)
 
 /* Adds a finished run to the means, and after the last run prints the result. */
 /*
- * Adds a finished run to the means, and prints counts and notes if they are complete. `last`: no run
- * follows.
+ * Adds a finished run to the means, and prints counts and notes if they are complete. `last`: no
+ * run follows.
  */
 static void stat_run_finish(struct run *run, bool last)
 {
@@ -340,10 +348,12 @@ static void wait_for_work(struct run *run)
 	uint64_t due = earlier(earlier(run->next_print_ns, run->next_read_ns),
 			       earlier(run->enable_ns, run->end_ns));
 	if (!has_command || sp_stat_fd(run->stat) < 0)
-		due = earlier(due, session_now_ns() + (has_command ? LOOK_MS / 10 : LOOK_MS) * NS_PER_MS);
-	unsigned int ready = session_wait(&counting->session, sp_stat_fd(run->stat), counting->control.in,
-					  due);
-	while (ready & SESSION_SIGNAL && session_read_signal(&counting->session, sp_stat_pid(run->stat)))
+		due = earlier(due, session_now_ns() +
+					   (has_command ? LOOK_MS / 10 : LOOK_MS) * NS_PER_MS);
+	unsigned int ready =
+		session_wait(&counting->session, sp_stat_fd(run->stat), counting->control.in, due);
+	while (ready & SESSION_SIGNAL &&
+	       session_read_signal(&counting->session, sp_stat_pid(run->stat)))
 		;
 	if (ready & SESSION_CONTROL)
 		read_control(run);
@@ -404,7 +414,8 @@ static void end_command(struct run *run)
 				 counting->arguments->options.target.command[0]);
 		counting->session.expects_term = true;
 	}
-	session_add_error(&counting->session, sp_stat_wait(run->stat, true, &ended, &counting->status));
+	session_add_error(&counting->session,
+			  sp_stat_wait(run->stat, true, &ended, &counting->status));
 	counting->status = session_status(&counting->session, counting->status);
 }
 
@@ -514,7 +525,8 @@ static void counting_run_once(struct counting *counting, uint64_t index)
 static char *describe(const struct stat_arguments *arguments)
 {
 	const struct stat_options *options = &arguments->options;
-	const struct option_numbers *numbers = arguments->pids.count ? &arguments->pids : &arguments->tids;
+	const struct option_numbers *numbers =
+		arguments->pids.count ? &arguments->pids : &arguments->tids;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -560,14 +572,16 @@ static struct stat_style style_of(const struct stat_arguments *arguments)
 {
 	const struct stat_options *options = &arguments->options;
 	struct stat_style style = {
-		.kind = arguments->json ? STAT_JSON : arguments->separator ? STAT_CSV : STAT_TEXT,
+		.kind = arguments->json	       ? STAT_JSON
+			: arguments->separator ? STAT_CSV
+					       : STAT_TEXT,
 		.separator = arguments->separator,
 		.big_numbers = arguments->big_numbers != 0,
 		.aggregate = options->all.aggregate,
 		.repeated = arguments->repeated,
 		.metric_only = arguments->metric_only,
-		.skip_zero = options->all.aggregate == SP_STAT_THREAD && !options->target.pids.count &&
-			     !options->target.tids.count,
+		.skip_zero = options->all.aggregate == SP_STAT_THREAD &&
+			     !options->target.pids.count && !options->target.tids.count,
 	};
 	return style;
 }
@@ -592,8 +606,10 @@ static int run(struct sp_ctx *ctx, int argc, char **argv)
 		setlocale(LC_NUMERIC, counting.style.kind == STAT_TEXT ? "" : "C");
 		if (arguments.verbose)
 			sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
-		bool good = !arguments.control || control_open(&counting.control, arguments.control);
-		status = good && counting_open_output(&counting) ? counting_run_all(&counting) : EXIT_USAGE;
+		bool good =
+			!arguments.control || control_open(&counting.control, arguments.control);
+		status = good && counting_open_output(&counting) ? counting_run_all(&counting)
+								 : EXIT_USAGE;
 		control_close(&counting.control);
 		free(what);
 	}
