@@ -12,16 +12,13 @@ src_libcommand_la_SOURCES = \
 	src/buffer.c src/buffer.h \
 	src/diag.c src/diag.h \
 	src/disassembly.c src/disassembly.h \
-	src/help_tasks.c src/help_tasks.h \
 	src/input.c src/input.h \
 	src/json.c src/json.h \
 	src/list.c src/list.h \
 	src/nearest.c src/nearest.h \
 	src/options.c src/options.h \
-	src/options_help.c src/options_help.h \
 	src/output_file.c src/output_file.h \
 	src/pager.c src/pager.h \
-	src/perf_commands.c src/perf_commands.h \
 	src/progress.c src/progress.h \
 	src/term.c src/term.h \
 	src/text.c src/text.h \

@@ -1,16 +1,157 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <locale.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "cmd/common/child.h"
-#include "cmd/record/program.h"
+#include "cmd/record/record.h"
 #include "command.h"
 #include "diag.h"
-#include "help_tasks.h"
 #include "nearest.h"
 #include "pager.h"
-#include "perf_commands.h"
+
+/*
+ * perf's commands that sprof does not have. `sprof diff` must not record the program diff, and so
+ * replace the user's last recording.
+ */
+
+/*
+ * Words of `perf --list-cmds` (7.2) without help, version and the commands that sprof has, too. If
+ * sprof gets a command, remove its line. perf reads sprof's recordings: remedies may be commands of
+ * perf.
+ */
+static const struct {
+	const char *name, *remedy;
+} perf_commands[] = {
+	{"annotate", "'perf annotate -i sprof.data' shows the instructions of functions"},
+	{"bench", "use perf bench"},
+	{"buildid-cache", "'sprof archive' stores names in the recording"},
+	{"buildid-list", "'perf buildid-list -i sprof.data' lists the build-ids"},
+	{"c2c", "'sprof report -s mem,symbol_daddr' shows sampled memory accesses"},
+	{"check", "'sprof list --limits' shows what this machine can do"},
+	{"config", "sprof has no configuration file; options and the environment set everything"},
+	{"daemon", "'sprof record -a --switch-output=1h --keep 24' records continuously"},
+	{"data", "'sprof report -o FILE' and 'sprof script --format json' convert recordings"},
+	{"diff", "'perf diff OLD NEW' compares two recordings of sprof"},
+	{"evlist", "'sprof info' shows the events of a recording"},
+	{"ftrace", "use perf ftrace"},
+	{"inject", "sprof reads JIT dumps and build-ids itself"},
+	{"iostat", "use perf iostat"},
+	{"kallsyms", "use perf kallsyms"},
+	{"kmem", "'sprof record -e kmem:kmalloc -a' samples the kernel's allocations"},
+	{"kvm", "use perf kvm"},
+	{"kwork", "use perf kwork"},
+	{"lock", "'sprof record --off-cpu PROGRAM' records waits for locks"},
+	{"mem", "'sprof report -s mem,symbol_daddr' shows sampled memory accesses"},
+	{"probe", "'sprof record -e uprobe:PATH:SYMBOL' records without a probe made before"},
+	{"sched", "'sprof record --off-cpu PROGRAM' records waits, 'sprof report -T' shows them"},
+	{"test", "use perf test"},
+	{"timechart", "'sprof report -o report.html' shows the times of each thread"},
+	{"top", "use 'sprof record -a --duration 5', then 'sprof report'"},
+	{"trace", "use perf trace or strace"},
+};
+
+/* Returns a sentence that says what to use instead; NULL if `name` is no command of perf alone. */
+static const char *perf_command_remedy(const char *name)
+{
+	for (size_t i = 0; i < sizeof(perf_commands) / sizeof(*perf_commands); i++)
+		if (!strcmp(name, perf_commands[i].name))
+			return perf_commands[i].remedy;
+	return NULL;
+}
+
+/* Topics of 'sprof help TASK': commands for a question, by a word that users type. */
+
+/* Names of a task are separated by blanks, and the first one is in the list. */
+static const struct {
+	const char *names, *text;
+} tasks[] = {
+	{"hot functions cpu slow",
+	 "Find hot functions:\n"
+	 "  sprof record ./program\n"
+	 "  sprof report\n"},
+	{"lines line source srcline",
+	 "Find hot source lines:\n"
+	 "  sprof record ./program\n"
+	 "  sprof report -s function,srcline\n"},
+	{"callers callees tree callgraph",
+	 "Find callers, and read the call tree:\n"
+	 "  sprof record ./program\n"
+	 "  sprof report --callers FUNCTION\n"
+	 "  sprof report -g caller\n"},
+	{"waits wait off-cpu offcpu blocked sleep locks lock io",
+	 "Find out what threads wait for:\n"
+	 "  sprof record --off-cpu ./program\n"
+	 "  sprof report                       time on a CPU and in waits, by function\n"
+	 "  sprof report --mode off-cpu -g     waits alone, with callers\n"
+	 "  sprof report -s waits_for          by reason: disk, lock, network, ...\n"},
+	{"wakers waker wakeups wake-ups",
+	 "Find out which threads end the waits of others:\n"
+	 "  sprof record --wakers ./program\n"
+	 "  sprof report --wakers\n"},
+	{"threads thread -T",
+	 "See each thread's time on a CPU, waiting for a CPU, and blocked:\n"
+	 "  sprof record --switch-events ./program\n"
+	 "  sprof report -T\n"},
+	{"python python3 cpython",
+	 "Find hot Python functions and lines (CPython 3.11 to 3.14; no option is needed):\n"
+	 "  sprof record python3 script.py\n"
+	 "  sprof report --children            functions, with the time of their callees\n"
+	 "  sprof report -g                    call tree\n"},
+	{"java jvm node nodejs dotnet jit",
+	 "Find hot functions of Java, Node.js and .NET:\n"
+	 "  sprof record --runtime-names java -jar app.jar\n"
+	 "  sprof report\n"
+	 "For a Java process that runs already, after the program has become warm:\n"
+	 "  sprof record -p PID --duration 10; jcmd PID Compiler.perfmap; sprof archive\n"},
+	{"latency",
+	 "See the time until a process ends, where serial parts weigh most. This is not the\n"
+	 "latency of requests, which needs times of each request:\n"
+	 "  sprof record --off-cpu ./program\n"
+	 "  sprof report --latency\n"},
+	{"flamegraph flame-graph flame svg html pictures",
+	 "Show pictures in a browser: flame graph, times, threads, functions:\n"
+	 "  sprof record -o report.html ./program\n"
+	 "  sprof report -o report.html --open\n"},
+	{"build make compile scripts processes",
+	 "Find the slow files of a build, or the slow processes of a script:\n"
+	 "  sprof record make -j2\n"
+	 "  sprof report -s argument,comm      by file that a program was called with\n"
+	 "  sprof report --processes           tree of processes, with their children\n"},
+	{"machine system",
+	 "Profile the whole machine, a process, a container or a service:\n"
+	 "  sprof record -a --duration 10\n"
+	 "  sprof record -p PID --duration 10\n"
+	 "  sprof record -G system.slice --duration 10\n"
+	 "  sprof record --unit nginx --duration 10\n"
+	 "Then by program, and by function:\n"
+	 "  sprof report -s comm\n"
+	 "  sprof report -s function\n"},
+	{"continuous rotation flight",
+	 "Record for a long time, or keep the last 30 seconds in memory:\n"
+	 "  sprof record -a -F 99 --switch-output=1h --keep 24\n"
+	 "  sprof record -a --overwrite=30\n"},
+};
+
+/* Prints the commands for the task. Returns false if there is no task of that name. */
+static bool help_task_print(const char *name, FILE *out)
+{
+	size_t length = strlen(name);
+	for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++) {
+		for (const char *at = tasks[i].names; *at;) {
+			size_t size = strcspn(at, " ");
+			if (size == length && !strncasecmp(at, name, size)) {
+				fputs(tasks[i].text, out);
+				return true;
+			}
+			at += size + (at[size] == ' ');
+		}
+	}
+	return false;
+}
 
 /* Commands in the order of the help. A new command needs a file in cmd/ and a line here. */
 static const struct command *const commands[] = {
@@ -32,7 +173,12 @@ static void help(FILE *out)
 		fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
 	fputs("\nExample: sprof ./program\n"
 	      "'sprof help COMMAND' lists options, 'sprof help TASK' commands. Tasks:\n", out);
-	help_tasks_list(out);
+
+	/* Prints the first names of all tasks in one line. */
+	for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++)
+		fprintf(out, "%s%.*s", i ? ", " : "", (int)strcspn(tasks[i].names, " "),
+			tasks[i].names);
+	fputc('\n', out);
 }
 
 /*

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sprof/analysis.h>
 #include "list.h"
 
@@ -185,5 +186,11 @@ struct option_usage {
  * exit status: 0 after printing the help, EXIT_USAGE after printing an error.
  */
 int options_parse(const struct option_usage *usage, int argc, char **argv, int *operands);
+
+/*
+ * Prints the usage, an example and the options in their groups. Without `all`, leaves out rare
+ * options if the table has more than 25 options.
+ */
+void options_help(const struct option_usage *usage, bool all, FILE *out);
 
 #endif

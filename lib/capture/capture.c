@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <poll.h>
 #include <sprof/capture.h>
 #include <sprof/private/command.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,17 +58,6 @@ static struct sp_error *record_waits(struct sp_capture *capture)
 	TRY(waits_open(&options, &capture->samples.waits));
 	capture->samples.filter.waits = capture->samples.waits;
 	return NULL;
-}
-
-/* Without SWITCH records, the kernel's counts have no use. */
-static struct sp_error *begin_schedstat(struct sp_capture *capture)
-{
-	capture->schedstat = (struct schedstat){.tasks = &capture->tasks,
-						.notes = &capture->out.extra};
-	if (!capture->config.switches)
-		return NULL;
-	capture->samples.filter.schedstat = &capture->schedstat;
-	return schedstat_begin(&capture->schedstat);
 }
 
 /* Arguments may have secrets: only those of the caller's command are read by default. */
@@ -168,7 +157,14 @@ static struct sp_error *begin_sampling(struct sp_capture *capture)
 					   capture->begin_ns));
 	/* No switch is missing after these times. */
 	TRY(waits_add_threads(capture->samples.waits));
-	return begin_schedstat(capture);
+
+	/* Without SWITCH records, the kernel's counts have no use. */
+	capture->schedstat = (struct schedstat){.tasks = &capture->tasks,
+						.notes = &capture->out.extra};
+	if (!capture->config.switches)
+		return NULL;
+	capture->samples.filter.schedstat = &capture->schedstat;
+	return schedstat_begin(&capture->schedstat);
 }
 
 struct sp_error *sp_capture_start(struct sp_capture *capture)
@@ -193,13 +189,12 @@ int sp_capture_fd(const struct sp_capture *capture)
 	return capture->epoll_fd;
 }
 
-static void empty_timer(struct sp_capture *capture)
+static bool is_over(const struct sp_capture *capture)
 {
-	uint64_t times;
-	(void)!read(capture->timer_fd, &times, sizeof(times));
+	return tasks_is_over(&capture->tasks) || capture->out.rotation.full;
 }
 
-static void drop_dead_fds(struct sp_capture *capture)
+struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int count = epoll_wait(capture->epoll_fd, events, EVENTS_AT_ONCE, 0);
@@ -209,17 +204,9 @@ static void drop_dead_fds(struct sp_capture *capture)
 		if (fd != capture->tasks.workload.pidfd && events[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(capture->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	}
-}
 
-static bool is_over(const struct sp_capture *capture)
-{
-	return tasks_is_over(&capture->tasks) || capture->out.rotation.full;
-}
-
-struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
-{
-	drop_dead_fds(capture);
-	empty_timer(capture);
+	uint64_t times;
+	(void)!read(capture->timer_fd, &times, sizeof(times));
 	struct sp_error *error = capture_run_schedule(capture);
 	if (!error)
 		error = schedstat_note_command(&capture->schedstat);
@@ -437,4 +424,55 @@ size_t sp_capture_unrecorded(const struct sp_capture *capture, const struct sp_c
 {
 	*ret = capture->tasks.unrecorded.items;
 	return capture->tasks.unrecorded.count;
+}
+
+/* A whole recording in one call, on top of the public functions. */
+
+/* Milliseconds until `end_ns` (0: never), rounded up, as poll(2) expects them. */
+static int timeout_until(uint64_t end_ns)
+{
+	uint64_t now_ns = capture_now_ns();
+	if (!end_ns)
+		return -1;
+	if (now_ns >= end_ns)
+		return 0;
+	uint64_t left_ms = (end_ns - now_ns + 999999) / 1000000;
+	return left_ms < INT32_MAX ? (int)left_ms : INT32_MAX;
+}
+
+/* Waits for work. *stopped_ret is set if `stop_fd` is readable or `end_ns` has passed. */
+static struct sp_error *wait_for_work(const struct sp_capture *capture, int stop_fd,
+				      uint64_t end_ns, bool *stopped_ret)
+{
+	struct pollfd fds[] = {
+		{.fd = sp_capture_fd(capture), .events = POLLIN},
+		{.fd = stop_fd, .events = POLLIN},
+	};
+	int timeout = timeout_until(end_ns);
+	if (poll(fds, 2, timeout) < 0 && errno != EINTR)
+		return error_os(errno, "cannot wait for samples");
+	*stopped_ret = fds[1].revents || timeout == 0;
+	return NULL;
+}
+
+static struct sp_error *run(struct sp_capture *capture, int stop_fd)
+{
+	struct sp_error *error = capture->started ? NULL : sp_capture_start(capture);
+	uint64_t duration_ns = capture->config.duration_ns;
+	uint64_t end_ns = duration_ns ? capture_now_ns() + duration_ns : 0;
+	bool running = true, stopped = false;
+	while (!error && running) {
+		error = wait_for_work(capture, stop_fd, end_ns, &stopped);
+		if (stopped)
+			break;
+		if (!error)
+			error = sp_capture_step(capture, &running);
+	}
+	return error;
+}
+
+struct sp_error *sp_capture_run(struct sp_capture *capture, int stop_fd)
+{
+	struct sp_error *error = run(capture, stop_fd);
+	return error_first(error, sp_capture_stop(capture));
 }

@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/capture.c \
-	lib/capture/events.c \
-	lib/capture/files.c \
-	lib/capture/limits.c \
+	lib/capture/event_calls.c \
+	lib/capture/file_limits.c \
 	lib/capture/on_demand.c \
 	lib/capture/perf_maps.c \
-	lib/capture/plan.c \
 	lib/capture/recorder.h \
-	lib/capture/rings.c \
 	lib/capture/round.c \
-	lib/capture/run.c \
 	lib/capture/setup.c \
 	lib/capture/summary.c \
-	lib/capture/aux_areas.c \
-	lib/capture/watch.c \
-	lib/capture/watch_fd.c
+	lib/capture/watch.c
 UNIT_TESTS += tests/unit/test_day.c
 include lib/capture/notes/local.mk
 include lib/capture/waits/local.mk

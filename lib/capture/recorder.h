@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The session, which owns the recorder's parts and calls them in order. Its files: capture.c (public
- * functions), plan.c, rings.c, setup.c and watch.c (before recording, in that order), round.c (a round:
- * from the rings to the file), limits.c and files.c (where a file ends), events.c (the open events).
+ * The session, which owns the recorder's parts and calls them in order. Its files: capture.c
+ * (public functions), setup.c and watch.c (before recording, in that order), event_calls.c (calls
+ * of the event control), perf_maps.c, round.c (a round: from the rings to the file), file_limits.c
+ * (where a file ends), on_demand.c (dumps of the rings), summary.c (notes at the end).
  */
 #ifndef CAPTURE_RECORDER_H
 #define CAPTURE_RECORDER_H
@@ -83,16 +84,14 @@ static inline uint64_t capture_split_ns(const struct sp_capture *capture)
 	return known ? rotation->cut_ns : capture->round_ns;
 }
 
-/* plan.c */
+/* setup.c */
 struct sp_error *capture_plan(struct sp_capture *capture,
 			      const struct capture_options *options) SP_MUST_CHECK;
-/* rings.c */
 struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 
 struct sp_error *capture_start_drain_threads(struct sp_capture *capture,
 					     const struct capture_options *options) SP_MUST_CHECK;
 
-/* setup.c */
 struct sp_error *capture_start_live_unwind(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Returns the files that the recorder opened to unwind; they belong to it. NULL: it does not unwind. */
@@ -108,12 +107,12 @@ struct sp_error *capture_open_file(struct sp_capture *capture,
 
 /* watch.c */
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
-struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CHECK;
 
 /* Looks more seldom where there is nothing to unwind. */
 struct sp_error *capture_adapt_rate(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* events.c: calls of the event control, with what they need of the other parts. */
+/* event_calls.c: calls of the event control, with what they need of the other parts. */
+struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CHECK;
 struct sp_error *capture_open_alternates(struct sp_capture *capture,
 					 const struct capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_add_events(struct sp_capture *capture) SP_MUST_CHECK;
@@ -124,7 +123,7 @@ struct sp_error *capture_fit_events(struct sp_capture *capture) SP_MUST_CHECK;
 /* To be called every half a second, when the kernel reports a switch, or `now`. */
 struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUST_CHECK;
 
-/* aux_areas.c: maps the areas, once events are open, and describes them in the file. */
+/* setup.c: maps the areas, once events are open, and describes them in the file. */
 struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK;
 /* Writes the areas' content, unless they are read on demand only; or in any case. */
 struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
@@ -153,18 +152,16 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHEC
 struct sp_error *capture_write_synthesised(struct sp_capture *capture) SP_MUST_CHECK;
 
 /*
- * limits.c: call capture_apply_limits() between draining metadata and writing: if the round might not fit
- * into the file, it shortens the round (ring_bank_limit()) or begins another file. After each writing,
- * capture_extend_round() extends the round again, as unwound or compressed samples need less room than
- * in the ring. *more_ret is false when nothing is left.
+ * file_limits.c: call capture_apply_limits() between draining metadata and writing: if the round
+ * might not fit into the file, it shortens the round (ring_bank_limit()) or begins another file.
+ * After each writing, capture_extend_round() extends the round again, as unwound or compressed
+ * samples need less room than in the ring. *more_ret is false when nothing is left.
  */
 struct sp_error *capture_apply_limits(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret) SP_MUST_CHECK;
 
 /* Call it last: if --max-size left samples out, this was the last round. */
 struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* files.c */
 
 /* Returns the number of records that were lost so far, which the kernel may report later. */
 uint64_t capture_lost_now(const struct sp_capture *capture);

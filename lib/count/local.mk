@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/count/clock.c \
 	lib/count/cpu.c \
 	lib/count/derive.c \
 	lib/count/estimate.c lib/count/estimate.h \
 	lib/count/meter.c lib/count/meter.h \
 	lib/count/meter_control.c \
 	lib/count/meter_read.c \
-	lib/count/meter_samples.c \
 	lib/count/page.c lib/count/page.h \
-	lib/count/stat_places.c lib/count/stat_places.h \
+	lib/count/stat_places.c \
 	lib/count/stat.c lib/count/stat.h \
 	lib/count/stat_events.c \
-	lib/count/stat_offline.c \
 	lib/count/stat_open.c \
-	lib/count/stat_read.c \
-	lib/count/stat_time.c
+	lib/count/stat_read.c
 UNIT_TESTS += \
 	tests/unit/test_derive.c \
 	tests/unit/test_estimate.c \

@@ -14,14 +14,36 @@
 
 #include <sprof/private/command.h>
 #include <sprof/stat.h>
+#include "base/arena.h"
 #include "base/vec.h"
 #include "capture/tasks/workload.h"
 #include "count/estimate.h"
-#include "count/stat_places.h"
 #include "event/kernel.h"
 #include "event/parse.h"
 #include "event/rights.h"
 #include "proc/sysfs.h"
+
+/* Aggregation of counts: the distinct places of the targets, ascending. */
+
+/* Zeroed: empty. */
+struct stat_places {
+	VEC(struct sp_stat_place);
+};
+
+void stat_places_deinit(struct stat_places *places);
+
+/* No place in particular: -1 everywhere. */
+struct sp_stat_place place_nowhere(void);
+
+/*
+ * Places of the CPUs, which are ascending; each CPU's index goes to place_of[], which has as many
+ * entries. Machines that do not say have one socket, die, cluster and node. Fails only when
+ * out of memory.
+ */
+struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp_ctx *ctx,
+				enum sp_stat_aggregate aggregate, uint32_t cache_level,
+				const uint32_t *cpus, size_t cpu_count,
+				uint32_t *place_of) SP_MUST_CHECK;
 
 /* Counts of one descriptor. */
 struct reading {
@@ -107,9 +129,6 @@ struct sp_stat {
 /* Makes events and counters of what was asked. */
 struct sp_error *stat_make_counters(struct sp_stat *stat) SP_MUST_CHECK;
 
-/* Takes what was read of a unit: differences are observed. */
-void stat_observe(struct sp_stat *stat, struct unit *unit, struct reading now);
-
 /* Opens all counters on all targets. */
 struct sp_error *stat_open(struct sp_stat *stat) SP_MUST_CHECK;
 
@@ -121,14 +140,6 @@ int stat_open_again(struct sp_stat *stat, size_t index, const struct target *tar
 
 /* On or off, from now on. */
 void stat_cpus_switched(struct sp_stat *stat, bool on);
-
-/*
- * After a reading: notes CPUs that went offline, and opens their counters again when they are back.
- */
-struct sp_error *stat_check_cpus(struct sp_stat *stat) SP_MUST_CHECK;
-
-/* SP_STAT_NO_* of an attr. */
-uint32_t stat_modes_of(const struct perf_event_attr *attr);
 
 /* Adds to names that the kernel is left out: "cycles:u". */
 struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index) SP_MUST_CHECK;

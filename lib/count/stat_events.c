@@ -100,7 +100,8 @@ struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index)
 	return event->name ? NULL : error_no_memory();
 }
 
-uint32_t stat_modes_of(const struct perf_event_attr *attr)
+/* SP_STAT_NO_* of an attr. */
+static uint32_t stat_modes_of(const struct perf_event_attr *attr)
 {
 	return (attr->exclude_user ? SP_STAT_NO_USER : 0) |
 	       (attr->exclude_kernel ? SP_STAT_NO_KERNEL : 0) |

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "count/stat_places.h"
+#include "count/stat.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,17 +133,6 @@ static int place_compare(const void *a, const void *b)
 	return order ? order : order_i32(x->cpu, y->cpu);
 }
 
-/* Sorts them, and drops what is there twice. */
-static void settle(struct stat_places *places)
-{
-	size_t kept = 0;
-	qsort(places->items, places->count, sizeof(*places->items), place_compare);
-	for (size_t i = 0; i < places->count; i++)
-		if (!kept || place_compare(&places->items[kept - 1], &places->items[i]))
-			places->items[kept++] = places->items[i];
-	places->count = kept;
-}
-
 struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp_ctx *ctx,
 				enum sp_stat_aggregate aggregate, uint32_t cache_level,
 				const uint32_t *cpus, size_t cpu_count, uint32_t *place_of)
@@ -162,7 +151,15 @@ struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp
 	}
 	if (error)
 		return error;
-	settle(places);
+
+	/* Sorts them, and drops what is there twice. */
+	size_t kept = 0;
+	qsort(places->items, places->count, sizeof(*places->items), place_compare);
+	for (size_t i = 0; i < places->count; i++)
+		if (!kept || place_compare(&places->items[kept - 1], &places->items[i]))
+			places->items[kept++] = places->items[i];
+	places->count = kept;
+
 	for (size_t i = 0; i < cpu_count; i++) {
 		const struct sp_stat_place *found =
 			bsearch(&of[i], places->items, places->count, sizeof(*places->items),

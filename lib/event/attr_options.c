@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "event/attr_options.h"
+#include "event/open.h"
 
 #include "event/attr_fields.h"
 

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/event/address_filter.c lib/event/address_filter.h \
-	lib/event/attr_options.c lib/event/attr_options.h \
+	lib/event/attr_options.c \
 	lib/event/attr_fields.c lib/event/attr_fields.h \
 	lib/event/filter.c lib/event/filter.h \
-	lib/event/branch.c lib/event/branch.h \
 	lib/event/breakpoint.c \
 	lib/event/catalog.c \
 	lib/event/fd_budget.c lib/event/fd_budget.h \
 	lib/event/group.c lib/event/group.h \
 	lib/event/kernel.c lib/event/kernel.h \
-	lib/event/kind.c lib/event/kind.h \
+	lib/event/kind.h \
 	lib/event/limits.c \
 	lib/event/modifiers.c \
 	lib/event/names.c lib/event/names.h \
-	lib/event/notes.c \
 	lib/event/open.c lib/event/open.h \
 	lib/event/open_errors.c \
 	lib/event/parse.c lib/event/parse.h \
@@ -24,10 +22,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/pmu_terms.c \
 	lib/event/probe.c \
 	lib/event/rights.c lib/event/rights.h \
-	lib/event/set.c lib/event/set.h lib/event/set_internal.h \
-	lib/event/set_read.c \
-	lib/event/set_reopen.c \
-	lib/event/attr_build.c lib/event/attr_build.h \
+	lib/event/set.c lib/event/set.h \
 	lib/event/symbols.c lib/event/symbols.h \
 	lib/event/terms.c \
 	lib/event/tracepoint.c lib/event/vendor.h

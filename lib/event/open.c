@@ -73,21 +73,6 @@ static void set_watermark(struct perf_event_attr *attr, uint32_t bytes)
 	attr->wakeup_watermark = bytes;
 }
 
-static void set_holders(struct planner *planner)
-{
-	struct perf_event_attr *holders = planner->plan->holders;
-	for (size_t role = 0; role < EVENT_ROLE_COUNT; role++) {
-		set_dummy(planner, &holders[role]);
-		holders[role].disabled = 1;
-	}
-	set_watermark(&holders[EVENT_ROLE_SAMPLES], planner->request->sample_watermark_bytes);
-	set_watermark(&holders[EVENT_ROLE_SIDEBAND], planner->request->sideband_watermark_bytes);
-	/* Events must agree with the holder of their ring in this attribute. */
-	holders[EVENT_ROLE_SAMPLES].write_backward = planner->request->asked.write_backward;
-	for (size_t role = 0; role < EVENT_ROLE_COUNT; role++)
-		holders[role].size = event_attr_size(&holders[role]);
-}
-
 static void set_start(const struct planner *planner, struct perf_event_attr *attr)
 {
 	attr->disabled = planner->request->start != EVENT_START_NOW;
@@ -369,17 +354,6 @@ static struct sp_error *say_in_vain(struct planner *planner)
 			       NULL);
 }
 
-/* Plans the metadata event. The kernel may refuse its options, too. */
-static struct sp_error *plan_sideband(struct planner *planner)
-{
-	set_sideband(planner);
-	struct perf_event_attr attr = planner->plan->sideband.attr;
-	int errnum = try_open(planner, &attr);
-	/* Errors that concern no field are reported when the event is opened. */
-	const struct sp_attr_tail none = {0};
-	return errnum ? planner_field_error(planner, "side-band", &attr, &none, errnum) : NULL;
-}
-
 static struct sp_error *fill_plan(struct planner *planner)
 {
 	TRY(check_asked(planner));
@@ -388,10 +362,29 @@ static struct sp_error *fill_plan(struct planner *planner)
 	TRY(check_clock(planner));
 	TRY(choose_scope(planner));
 	TRY(set_depth(planner));
-	set_holders(planner);
+
+	struct perf_event_attr *holders = planner->plan->holders;
+	for (size_t role = 0; role < EVENT_ROLE_COUNT; role++) {
+		set_dummy(planner, &holders[role]);
+		holders[role].disabled = 1;
+	}
+	set_watermark(&holders[EVENT_ROLE_SAMPLES], planner->request->sample_watermark_bytes);
+	set_watermark(&holders[EVENT_ROLE_SIDEBAND], planner->request->sideband_watermark_bytes);
+	/* Events must agree with the holder of their ring in this attribute. */
+	holders[EVENT_ROLE_SAMPLES].write_backward = planner->request->asked.write_backward;
+	for (size_t role = 0; role < EVENT_ROLE_COUNT; role++)
+		holders[role].size = event_attr_size(&holders[role]);
+
 	TRY(plan_samples(planner));
 	TRY(say_in_vain(planner));
-	return plan_sideband(planner);
+
+	/* Plans the metadata event. The kernel may refuse its options, too. */
+	set_sideband(planner);
+	struct perf_event_attr attr = planner->plan->sideband.attr;
+	int errnum = try_open(planner, &attr);
+	/* Errors that concern no field are reported when the event is opened. */
+	const struct sp_attr_tail none = {0};
+	return errnum ? planner_field_error(planner, "side-band", &attr, &none, errnum) : NULL;
 }
 
 struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,

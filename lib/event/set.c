@@ -4,8 +4,6 @@
  * enabled loses no samples, and no ioctl is needed. PERF_FLAG_FD_NO_GROUP prevents that the holder
  * becomes its group leader.
  */
-#include "event/set_internal.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,9 +13,61 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "base/error.h"
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/parallel.h"
+#include "base/vec.h"
+#include "event/set.h"
+
+struct opened {
+	int fd;
+	uint32_t event; /* index in event_set_events(); the metadata event is the last */
+	uint64_t id;    /* id given by the kernel */
+	uint64_t listed; /* id of the first event opened at this place, which the file header lists
+			  */
+	struct event_total before; /* counts of earlier events at this place, which are closed */
+	uint32_t cpu_index;
+};
+
+/* Last request for an event. */
+enum switched {
+	SWITCHED_NOT, /* no request: as it was opened */
+	SWITCHED_ON,
+	SWITCHED_OFF,
+};
+
+struct opened_list {
+	VEC(struct opened);
+};
+
+struct event_set {
+	const struct event_kernel *kernel;
+	const struct event_plan *plan;
+	uint32_t *cpus;
+	size_t cpu_count;
+	VEC(int) holders; /* descriptors; index: cpu_index * EVENT_ROLE_COUNT + role */
+	struct opened_list opened;
+	enum switched *switched; /* last request for each event, by index in event_set_events() */
+	/* Last result of event_set_events(). */
+	struct sp_event *events;
+	uint64_t *ids;
+};
+
+/* Returns the planned event with that index in event_set_events(). */
+static inline const struct event_planned *event_set_planned(const struct event_set *set,
+							    size_t event)
+{
+	return event < set->plan->sample_count ? &set->plan->samples[event] : &set->plan->sideband;
+}
+
+/* An event to open. */
+struct event_opening {
+	enum event_role role;
+	const struct event_planned *event;
+	uint32_t index; /* index in event_set_events() */
+	int leader_fd;  /* descriptor of the group's leader; -1: the event is no member */
+};
 
 /* Up to this number of places, opening is faster than moving the thread between CPUs. */
 #define FEW_PLACES 8
@@ -131,8 +181,8 @@ static int open_to_ring(const struct event_set *set, enum event_role role,
 	return -errnum;
 }
 
-int event_set_open_event(const struct event_set *set, struct opened_list *list,
-			 const struct event_place *place, const struct event_opening *opening)
+static int open_event(const struct event_set *set, struct opened_list *list,
+		      const struct event_place *place, const struct event_opening *opening)
 {
 	const struct event_planned *event = opening->event;
 	struct opened *slot = vec_push(list);
@@ -180,7 +230,7 @@ static int open_place(const struct event_set *set, struct opened_list *list, enu
 		bool member = role == EVENT_ROLE_SAMPLES && events[i].leader != i;
 		if (!event_planned_on(&events[i], set->cpus[place->cpu_index]))
 			continue;
-		errnum = event_set_open_event(set, list, place, &(struct event_opening){
+		errnum = open_event(set, list, place, &(struct event_opening){
 			role, &events[i], first + (uint32_t)i, member ? leader_fd : -1});
 		if (!errnum && !member)
 			leader_fd = list->items[list->count - 1].fd;
@@ -312,7 +362,7 @@ static bool make_groups(struct opening *opening, size_t count)
 	return true;
 }
 
-void event_set_close_all(const struct event_set *set, struct opened_list *list)
+static void close_all(const struct event_set *set, struct opened_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		set->kernel->close(set->kernel->arg, list->items[i].fd);
@@ -327,7 +377,7 @@ static struct sp_error *gather_opened(struct event_set *set, struct opening *ope
 		struct opening_hand *hand = &opening->hands[i];
 		struct opened_list *all = &set->opened;
 		if (hand->opened.count && !vec_reserve(all, all->count + hand->opened.count)) {
-			event_set_close_all(set, &hand->opened);
+			close_all(set, &hand->opened);
 			error = error ?: error_no_memory();
 		} else if (hand->opened.count) {
 			memcpy(all->items + all->count, hand->opened.items,
@@ -350,7 +400,8 @@ static void grow_descriptors(const struct event_set *set, enum event_role role, 
 	size_t events;
 	role_events(set, role, &first, &events);
 	size_t highest = set->holders.count + set->opened.count + places * events;
-	int fd = highest < INT_MAX ? fcntl(set->holders.items[0], F_DUPFD_CLOEXEC, (int)highest) : -1;
+	int fd = highest < INT_MAX ? fcntl(set->holders.items[0], F_DUPFD_CLOEXEC, (int)highest)
+				   : -1;
 	if (fd >= 0) /* the limit is reported when the events are opened */
 		close(fd);
 }
@@ -440,25 +491,8 @@ struct sp_error *event_set_disable(struct event_set *set, enum event_role role)
 
 struct sp_error *event_set_switch_event(struct event_set *set, size_t index, bool on)
 {
-	return control(set, (uint32_t)index, 1, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
-}
-
-/* Counts each event's ids, and lays out their arrays one after the other. */
-static void fill_ids(struct event_set *set, size_t event_count)
-{
-	uint64_t *next = set->ids;
-	for (size_t i = 0; i < set->opened.count; i++)
-		set->events[set->opened.items[i].event].id_count++;
-	for (size_t event = 0; event < event_count; event++) {
-		set->events[event].ids = next;
-		next += set->events[event].id_count;
-		set->events[event].id_count = 0;
-	}
-	for (size_t i = 0; i < set->opened.count; i++) {
-		struct sp_event *event = &set->events[set->opened.items[i].event];
-		set->ids[event->ids - set->ids + (ptrdiff_t)event->id_count++] =
-			set->opened.items[i].listed;
-	}
+	return control(set, (uint32_t)index, 1,
+		       on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
 struct sp_error *event_set_events(struct event_set *set, const struct sp_event **ret,
@@ -480,8 +514,189 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 		if (planned->has_pointer)
 			set->events[i].attr.config1 = 0;
 	}
-	fill_ids(set, event_count);
+
+	/* Counts each event's ids, and lays out their arrays one after the other. */
+	uint64_t *next = set->ids;
+	for (size_t i = 0; i < set->opened.count; i++)
+		set->events[set->opened.items[i].event].id_count++;
+	for (size_t event = 0; event < event_count; event++) {
+		set->events[event].ids = next;
+		next += set->events[event].id_count;
+		set->events[event].id_count = 0;
+	}
+	for (size_t i = 0; i < set->opened.count; i++) {
+		struct sp_event *event = &set->events[set->opened.items[i].event];
+		set->ids[event->ids - set->ids + (ptrdiff_t)event->id_count++] =
+			set->opened.items[i].listed;
+	}
+
 	*ret = set->events;
 	*count_ret = event_count;
 	return NULL;
+}
+
+/* Counts, lost samples and running times of a set's events. */
+
+/* Layout of read(2)'s result: the words of each group member, and the first's index. */
+struct read_words {
+	size_t first, each, count;
+	bool group;
+};
+
+static struct read_words read_words_of(const struct event_plan *plan,
+				       const struct event_planned *event)
+{
+	uint64_t format = event->attr.read_format;
+	bool group = format & PERF_FORMAT_GROUP;
+	/* The kernel returns the whole group for any member. */
+	size_t members = group ? plan->samples[event->leader].member_count : 1;
+	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & EVENT_FORMAT_LOST);
+	struct read_words words = {.first = group ? 1 + times : 0, .each = each, .group = group};
+	words.count = group ? 1 + times + (members ? members : 1) * each : each + times;
+	return words;
+}
+
+/* Index in `values` of that event's words; `got` if there are none. */
+static size_t find_words(const struct read_words *words, const uint64_t *values, size_t got,
+			 uint64_t id)
+{
+	size_t at = words->first;
+	while (words->group && at + words->each <= got && values[at + 1] != id)
+		at += words->each;
+	return at + words->each <= got ? at : got;
+}
+
+static struct sp_error *read_opened(const struct event_set *set, const struct opened *opened,
+				    struct event_total *ret)
+{
+	const struct event_plan *plan = set->plan;
+	const struct read_words words = read_words_of(plan, event_set_planned(set, opened->event));
+	CLEANUP_FREE uint64_t *values = calloc(words.count, sizeof(*values));
+	*ret = opened->before;
+	NEED(values);
+	/*
+	 * Reads once: further reads return everything again, except members that were not opened.
+	 */
+	ssize_t bytes = read(opened->fd, values, words.count * sizeof(*values));
+	if (bytes < 0)
+		return error_os(errno, "cannot read an event's count");
+	size_t got = (size_t)bytes / sizeof(*values);
+	size_t at = find_words(&words, values, got, opened->id);
+	if (at == got)
+		return NULL;
+	ret->value += values[at];
+	/* Lost samples are the last word; for a single event they follow the times. */
+	size_t last = words.group ? at + words.each : words.count;
+	ret->lost += plan->support.format_lost ? values[last - 1] : 0;
+	return NULL;
+}
+
+struct sp_error *event_set_read(const struct event_set *set, size_t index, struct event_total *ret)
+{
+	struct event_total total = {.lost_known = set->plan->support.format_lost};
+	for (size_t i = 0; i < set->opened.count; i++) {
+		struct event_total one;
+		if (set->opened.items[i].event != index)
+			continue;
+		TRY(read_opened(set, &set->opened.items[i], &one));
+		total.value += one.value;
+		total.lost += one.lost;
+	}
+	*ret = total;
+	return NULL;
+}
+
+bool event_set_enabled_time(const struct event_set *set, size_t cpu_index, uint64_t *ns_ret)
+{
+	int fd = event_set_fd(set, set->plan->sample_count, cpu_index);
+	uint64_t values[4]; /* value, time, id, lost */
+	if (fd < 0 || !(set->plan->sideband.attr.read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) ||
+	    read(fd, values, sizeof(values)) < (ssize_t)(2 * sizeof(*values)))
+		return false;
+	*ns_ret = values[1];
+	return true;
+}
+
+/*
+ * When a CPU goes offline, the kernel stops its events forever. When it is online again, they are
+ * opened again, with the same rings. Their ids are new, so the writer of records replaces them by
+ * the ids in the file's header.
+ */
+
+/* Returns the descriptor of the group's leader, which was reopened before; -1: none. */
+static int leader_of(const struct event_set *set, const struct opened *opened)
+{
+	if (opened->event >= set->plan->sample_count)
+		return -1;
+	size_t leader = set->plan->samples[opened->event].leader;
+	return leader == opened->event ? -1 : event_set_fd(set, leader, opened->cpu_index);
+}
+
+/* Reopens an event, disabled unless it is a group member. Returns 0, or the errno. */
+static int reopen(struct event_set *set, struct opened *opened)
+{
+	const enum event_role role =
+		opened->event < set->plan->sample_count ? EVENT_ROLE_SAMPLES : EVENT_ROLE_SIDEBAND;
+	const struct event_place place = {.tid = -1, .cpu_index = opened->cpu_index};
+	struct event_planned event = *event_set_planned(set, opened->event);
+	struct opened_list one = {0};
+	int leader_fd = leader_of(set, opened);
+	if (leader_fd < 0)
+		event.attr.disabled = 1;
+	const struct event_opening opening = {role, &event, opened->event, leader_fd};
+	int errnum = open_event(set, &one, &place, &opening);
+	if (errnum) {
+		close_all(set, &one);
+		return errnum;
+	}
+	struct event_total before = opened->before;
+	sp_error_free(read_opened(set, opened, &before));
+	set->kernel->close(set->kernel->arg, opened->fd);
+	opened->fd = one.items[0].fd;
+	opened->id = one.items[0].id;
+	opened->before = before;
+	vec_deinit(&one);
+	return 0;
+}
+
+/* Enables the CPU's reopened events if the other CPUs' events are enabled. */
+static int switch_on(const struct event_set *set, size_t cpu_index)
+{
+	for (size_t i = 0; i < set->opened.count; i++) {
+		const struct opened *opened = &set->opened.items[i];
+		const struct event_planned *planned = event_set_planned(set, opened->event);
+		enum switched switched = set->switched[opened->event];
+		bool on = switched == SWITCHED_NOT ? !planned->attr.disabled
+						   : switched == SWITCHED_ON;
+		if (opened->cpu_index == cpu_index &&
+		    ioctl(opened->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0)
+			return errno;
+	}
+	return 0;
+}
+
+struct sp_error *event_set_reopen(struct event_set *set, size_t cpu_index,
+				  struct event_renamed_list *ret, bool *offline_ret)
+{
+	int errnum = 0;
+	*offline_ret = false;
+	NEED(vec_reserve(ret, ret->count + set->plan->sample_count + 1));
+	for (size_t i = 0; i < set->opened.count && !errnum; i++) {
+		struct opened *opened = &set->opened.items[i];
+		if (opened->cpu_index != cpu_index)
+			continue;
+		errnum = reopen(set, opened);
+		if (!errnum)
+			*vec_push(ret) = (struct event_renamed){opened->id, opened->listed,
+								opened->before.value,
+								opened->event};
+	}
+	if (!errnum)
+		errnum = switch_on(set, cpu_index);
+	*offline_ret = errnum == ENODEV;
+	return !errnum || *offline_ret ? NULL
+				       : error_os(errnum, "cannot reopen the events of CPU %u",
+						  set->cpus[cpu_index]);
 }

@@ -3,11 +3,81 @@
  * Terms between slashes. A term is applied by the first that knows it: the table below, then the PMU's
  * events and fields (pmu_terms.c).
  */
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 #include "event/parser.h"
-
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/branch.h"
+
+/* Branch types of branch_sample_type, by their names in perf's -j. */
+
+#define BRANCH_TYPE_NAMES                                                                          \
+	"any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, "    \
+	"hv, "                                                                                     \
+	"stack, no_flags, no_cycles, save_type, hw_index, priv, counter"
+
+/* PERF_SAMPLE_BRANCH_COUNTERS, Linux 6.8. */
+#define BRANCH_COUNTERS (UINT64_C(1) << 19)
+
+static const struct {
+	const char *name;
+	uint64_t bit;
+} types[] = {
+	{"any", PERF_SAMPLE_BRANCH_ANY},
+	{"any_call", PERF_SAMPLE_BRANCH_ANY_CALL},
+	{"any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN},
+	{"ind_call", PERF_SAMPLE_BRANCH_IND_CALL},
+	{"ind_jmp", PERF_SAMPLE_BRANCH_IND_JUMP},
+	{"call", PERF_SAMPLE_BRANCH_CALL},
+	{"cond", PERF_SAMPLE_BRANCH_COND},
+	{"abort_tx", PERF_SAMPLE_BRANCH_ABORT_TX},
+	{"in_tx", PERF_SAMPLE_BRANCH_IN_TX},
+	{"no_tx", PERF_SAMPLE_BRANCH_NO_TX},
+	{"u", PERF_SAMPLE_BRANCH_USER},
+	{"k", PERF_SAMPLE_BRANCH_KERNEL},
+	{"hv", PERF_SAMPLE_BRANCH_HV},
+	{"stack", PERF_SAMPLE_BRANCH_CALL_STACK},
+	{"no_flags", PERF_SAMPLE_BRANCH_NO_FLAGS},
+	{"no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES},
+	{"save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE},
+	{"hw_index", PERF_SAMPLE_BRANCH_HW_INDEX},
+	{"priv", PERF_SAMPLE_BRANCH_PRIV_SAVE},
+	{"counter", BRANCH_COUNTERS},
+};
+
+static uint64_t find(const char *name, size_t size)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (strlen(types[i].name) == size && memcmp(types[i].name, name, size) == 0)
+			return types[i].bit;
+	return 0;
+}
+
+static bool branch_types_parse(const char *text, size_t size, char separator, uint64_t *ret)
+{
+	const uint64_t modes = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
+			       PERF_SAMPLE_BRANCH_HV;
+	const char *end = text + size;
+	uint64_t mask = 0;
+	for (;;) {
+		const char *next = memchr(text, separator, (size_t)(end - text));
+		uint64_t bit = find(text, (size_t)((next ? next : end) - text));
+		if (!bit)
+			return false;
+		mask |= bit;
+		if (!next)
+			break;
+		text = next + 1;
+	}
+	/* Modes alone mean branches of any type, as in perf. */
+	if (!(mask & ~modes))
+		mask |= PERF_SAMPLE_BRANCH_ANY;
+	*ret = mask;
+	return true;
+}
 
 /* Form of a term's value, and its use. */
 enum term_kind {
@@ -26,11 +96,10 @@ struct applying {
 static struct sp_error *bad_value(const struct applying *applying, const char *valid)
 {
 	const struct term *term = applying->term;
-	struct sp_error *error =
-		parser_error(applying->parser, term->value.text ? term->value.text : term->name.text,
-			     "'%.*s' is no value of %.*s", (int)term->value.size,
-			     term->value.text ? term->value.text : "", (int)term->name.size,
-			     term->name.text);
+	struct sp_error *error = parser_error(
+		applying->parser, term->value.text ? term->value.text : term->name.text,
+		"'%.*s' is no value of %.*s", (int)term->value.size,
+		term->value.text ? term->value.text : "", (int)term->name.size, term->name.text);
 	return error_set_remedy(error, "%s", valid);
 }
 
@@ -336,7 +405,8 @@ static char *valid_terms(struct parser *parser, const struct pmu *pmu)
 		list = longer;
 	}
 	for (size_t i = 0; i < GENERAL_COUNT && list; i++) {
-		char *longer = format_text("%s%s%s", list, *list ? ", " : "", general_terms[i].name);
+		char *longer =
+			format_text("%s%s%s", list, *list ? ", " : "", general_terms[i].name);
 		free(list);
 		list = longer;
 	}
@@ -353,7 +423,8 @@ struct sp_error *terms_check_used(struct parser *parser, const struct terms *ter
 			continue;
 		if (*term->name.text == '@')
 			return error_set_remedy(
-				parser_error(parser, term->name.text, "'%.*s' is a setting of a driver",
+				parser_error(parser, term->name.text,
+					     "'%.*s' is a setting of a driver",
 					     (int)term->name.size, term->name.text),
 				"CoreSight's cs_etm has them: where its trace goes to, as "
 				"cs_etm/@tmc_etr0/");

@@ -60,4 +60,14 @@ struct sp_error *cgroup_list_all(const struct sp_ctx *ctx,
 				 const struct cgroup_hierarchy *hierarchy,
 				 struct cgroup_list *list) SP_MUST_CHECK;
 
+/* Control groups of systemd units, found by directory names, without D-Bus. */
+
+/*
+ * Finds the path of a unit's group from the hierarchy's top; the caller frees it. `name` is the
+ * unit's, with or without its suffix (.service, .scope, .slice). Fails with SP_ERROR_NOT_FOUND (and
+ * similar names), or SP_ERROR_INVALID if several units match (and their paths).
+ */
+struct sp_error *unit_find(const struct sp_ctx *ctx, const struct cgroup_hierarchy *hierarchy,
+			   const char *name, char **path_ret) SP_MUST_CHECK;
+
 #endif

@@ -10,8 +10,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/proc/tasks.c lib/proc/tasks.h \
 	lib/proc/text.h \
 	lib/proc/tracefs.c lib/proc/tracefs.h \
-	lib/proc/topology.c lib/proc/topology.h \
-	lib/proc/unit.c lib/proc/unit.h
+	lib/proc/topology.c lib/proc/topology.h
 UNIT_TESTS += \
 	tests/unit/test_cgroup.c \
 	tests/unit/test_kallsyms.c \

@@ -176,25 +176,6 @@ static struct sp_error *module_folder(const struct sp_ctx *ctx, const char *osre
 	return *ret ? NULL : error_no_memory();
 }
 
-static struct sp_error *add_files(const struct sp_ctx *ctx, const char *osrelease,
-				  struct kernel_module *modules, size_t count, struct arena *arena)
-{
-	CLEANUP_FREE char *folder = NULL;
-	struct sp_error *error = module_folder(ctx, osrelease, &folder);
-	if (error || !folder)
-		return error;
-	struct by_name by_name = {.modules = modules};
-	for (size_t i = 0; i < count && !error; i++) {
-		const char *name = modules[i].name;
-		if (!u64map_put(&by_name.map, hash_bytes(name, strlen(name)), (uint32_t)i, NULL))
-			error = error_no_memory();
-	}
-	if (!error)
-		error = find_files(ctx, folder, &by_name, arena);
-	u64map_deinit(&by_name.map);
-	return error;
-}
-
 struct sp_error *kernel_modules_read(const struct sp_ctx *ctx, const char *osrelease,
 				     struct kernel_modules *modules)
 {
@@ -216,7 +197,21 @@ struct sp_error *kernel_modules_read(const struct sp_ctx *ctx, const char *osrel
 	sort_and_clip(added, count);
 	for (size_t i = 0; i < count; i++)
 		read_build_id(ctx, &added[i]);
-	return add_files(ctx, osrelease, added, count, &modules->arena);
+
+	CLEANUP_FREE char *folder = NULL;
+	struct sp_error *error = module_folder(ctx, osrelease, &folder);
+	if (error || !folder)
+		return error;
+	struct by_name by_name = {.modules = added};
+	for (size_t i = 0; i < count && !error; i++) {
+		const char *name = added[i].name;
+		if (!u64map_put(&by_name.map, hash_bytes(name, strlen(name)), (uint32_t)i, NULL))
+			error = error_no_memory();
+	}
+	if (!error)
+		error = find_files(ctx, folder, &by_name, &modules->arena);
+	u64map_deinit(&by_name.map);
+	return error;
 }
 
 void kernel_modules_deinit(struct kernel_modules *modules)

@@ -18,7 +18,8 @@ void process_tree_deinit(struct process_tree *tree)
 	vec_deinit(tree);
 }
 
-static struct sp_error *add_process(const struct sp_ctx *ctx, struct process_tree *tree, uint32_t pid)
+static struct sp_error *add_process(const struct sp_ctx *ctx, struct process_tree *tree,
+				    uint32_t pid)
 {
 	struct task_stat stat;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error = tasks_stat_process(ctx, pid, &stat);
@@ -30,7 +31,8 @@ static struct sp_error *add_process(const struct sp_ctx *ctx, struct process_tre
 	return NULL;
 }
 
-struct sp_error *process_tree_read(const struct sp_ctx *ctx, struct process_tree *tree)
+/* Replaces the tree's content. Processes that end meanwhile are omitted. */
+static struct sp_error *process_tree_read(const struct sp_ctx *ctx, struct process_tree *tree)
 {
 	struct task_list pids = {0};
 	struct sp_error *error = tasks_list_processes(ctx, &pids);

@@ -12,9 +12,6 @@ struct process_tree {
 
 void process_tree_deinit(struct process_tree *tree);
 
-/* Replaces the tree's content. Processes that end meanwhile are omitted. */
-struct sp_error *process_tree_read(const struct sp_ctx *ctx, struct process_tree *tree) SP_MUST_CHECK;
-
 /*
  * Reads only the processes in `roots` and their descendants, by /proc/PID/task/TID/children. Where
  * the kernel lacks these files, or for many threads, reads all processes.

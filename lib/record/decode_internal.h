@@ -92,13 +92,6 @@ bool read_counters(struct decoder *decoder, struct cursor *cursor, uint64_t read
 const char *decode_sample(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
 			  struct sp_sample *sample);
 
-/*
- * Decodes the fields of a kernel record other than SAMPLE. Returns false, with the cursor at the field
- * that does not fit, if the record is too short.
- */
-bool decode_fields(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
-		   struct sp_record *record);
-
 /* Reads a string that ends within the record. The cursor moves after its NUL. */
 static inline bool read_string(struct cursor *cursor, const char **ret)
 {

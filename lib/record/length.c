@@ -379,3 +379,9 @@ size_t lengths_below(const struct lengths *lengths, const struct raw_record *raw
 	}
 	return count;
 }
+
+bool record_size_is_doubtful(uint32_t type)
+{
+	return type == PERF_RECORD_KSYMBOL || type == PERF_RECORD_BPF_EVENT ||
+	       type == PERF_RECORD_TEXT_POKE;
+}

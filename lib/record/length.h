@@ -12,6 +12,8 @@
 #define RECORD_LENGTH_H
 
 #include <sprof/reader.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include "record/raw.h"
 
 #define LENGTH_FORMATS 4
@@ -63,5 +65,18 @@ size_t lengths_below(const struct lengths *lengths, const struct raw_record *raw
  * READ). 0 if they do not fit, or if the fields do not state their size.
  */
 size_t record_fields_end(const struct raw_record *raw, bool swap);
+
+/*
+ * Records that the kernel gives a wrong size. perf_event_ksymbol_output(),
+ * perf_event_bpf_output() and perf_event_text_poke_output() add the size of the
+ * sample_id to one header that all events of a CPU are sent from, and do not take
+ * it back (seen in Linux 6.18): with two recorders on a machine, the second one's
+ * KSYMBOL and BPF_EVENT records say that they are one sample_id longer than what
+ * was written of them, and end in whatever was in the ring before. perf looks for
+ * the sample_id at the end, takes those bytes for time and id, and gives up. Their fields give
+ * their length.
+ */
+
+bool record_size_is_doubtful(uint32_t type);
 
 #endif

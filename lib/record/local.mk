@@ -3,10 +3,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/command_line.c lib/record/command_line.h \
 	lib/record/content.c lib/record/content.h \
 	lib/record/encode.c lib/record/encode.h \
-	lib/record/encode_sample.c lib/record/put.h \
+	lib/record/put.h \
 	lib/record/kept.c lib/record/kept.h \
 	lib/record/length.c lib/record/length.h \
-	lib/record/mend.c lib/record/mend.h \
 	lib/record/note.c lib/record/note.h \
 	lib/record/note_texts.c \
 	lib/record/secrets.c lib/record/secrets.h \
@@ -17,7 +16,7 @@ lib_libsprof_core_la_SOURCES += lib/record/attr_words.c
 lib_libsprof_core_la_SOURCES += lib/record/lock_in.c lib/record/names.c lib/record/words.c
 lib_libsprof_core_la_SOURCES += lib/record/types.c lib/record/types.h
 lib_libsprof_core_la_SOURCES += lib/record/attr.c lib/record/attr.h
-lib_libsprof_core_la_SOURCES += lib/record/decode.c lib/record/decode.h lib/record/decode_fields.c
+lib_libsprof_core_la_SOURCES += lib/record/decode.c lib/record/decode.h
 lib_libsprof_core_la_SOURCES += lib/record/decode_sample.c lib/record/decode_internal.h
 lib_libsprof_core_la_SOURCES += lib/record/decode_user.c
 UNIT_TESTS += \

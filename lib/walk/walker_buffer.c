@@ -24,12 +24,11 @@
 #include "file/reader_damage.h"
 #include "file/reader_struct.h"
 #include "record/length.h"
-#include "record/mend.h"
 
 /*
  * A record's contents give its length (record/length.h). If its size is larger, and records begin
  * after the contents, it is returned with that length, and reading continues there. The kernel
- * itself leaves bytes there in three types only (record/mend.h).
+ * itself leaves bytes there in three types only (record/length.h).
  *
  * A sample's length is known once its fields are decoded, which code that skips samples does not
  * do. Therefore walkers decode samples as soon as one such sample was found.
@@ -89,7 +88,7 @@ static bool time_at(struct walker *walker, const struct raw_record *raw, size_t 
 
 /*
  * Finds out whether a record contains other records after its first `length` bytes. The kernel's
- * size is too large for some types (record/mend.h): old contents of the ring buffer follow, which
+ * size is too large for some types (record/length.h): old contents of the ring buffer follow, which
  * may look like records. If records begin after header.size, too, times decide. Records that perf
  * makes itself have time 0, and were never in a ring buffer.
  */

@@ -4,11 +4,11 @@ lib_libsprof_core_la_SOURCES += \
 	lib/writer/durable.c lib/writer/durable.h \
 	lib/writer/features_write.c lib/writer/features_write.h \
 	lib/writer/output.c lib/writer/output.h \
-	lib/writer/packing.c lib/writer/packing.h \
+	lib/writer/packing.c \
 	lib/writer/commit.c lib/writer/commit.h \
-	lib/writer/preallocate.c lib/writer/preallocate.h \
+	lib/writer/preallocate.c \
 	lib/writer/spans.c lib/writer/spans.h \
-	lib/writer/start.c lib/writer/start.h \
+	lib/writer/start.c \
 	lib/writer/writer.c lib/writer/writer.h lib/writer/writer_info.h \
 	lib/writer/writer_struct.h
 UNIT_TESTS += \

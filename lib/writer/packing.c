@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "writer/packing.h"
+#include "writer/writer_struct.h"
 
 #include <string.h>
 #include "base/error.h"

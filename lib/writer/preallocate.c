@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "writer/preallocate.h"
+#include "writer/writer_struct.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "writer/start.h"
+#include "writer/commit.h"
 
 #include "base/error.h"
 #include "record/put.h"

@@ -191,18 +191,6 @@ static struct sp_error *flush(struct writer *writer)
 	return writer_append(writer, &span, 1);
 }
 
-/* Copies the spans to `pending`, which has room for them. */
-static void gather(struct writer *writer, const struct iovec *spans, int count)
-{
-	for (int i = 0; i < count; i++) {
-		if (!spans[i].iov_len)
-			continue;
-		memcpy(writer->pending.items + writer->pending.count, spans[i].iov_base,
-		       spans[i].iov_len);
-		writer->pending.count += spans[i].iov_len;
-	}
-}
-
 struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, int count)
 {
 	uint64_t size = spans_size(spans, count), gathered = writer->pending.count + size;
@@ -224,7 +212,16 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 	}
 	if (!small)
 		return writer_append(writer, spans, count);
-	gather(writer, spans, count);
+
+	/* Copies the spans to `pending`, which has room for them. */
+	for (int i = 0; i < count; i++) {
+		if (!spans[i].iov_len)
+			continue;
+		memcpy(writer->pending.items + writer->pending.count, spans[i].iov_base,
+		       spans[i].iov_len);
+		writer->pending.count += spans[i].iov_len;
+	}
+
 	return NULL;
 }
 
@@ -245,7 +242,8 @@ struct sp_error *writer_write_auxtrace(struct writer *writer, const struct iovec
 	return NULL;
 }
 
-struct sp_error *writer_sync_error(const struct writer *writer, int errnum)
+/* Returns the error of a failed sync. */
+static struct sp_error *writer_sync_error(const struct writer *writer, int errnum)
 {
 	return error_set_remedy(error_os(errnum, "cannot sync %s to disk", writer->name), "%s",
 				writer_remedy(errnum));

@@ -6,7 +6,6 @@ src_libcommand_la_SOURCES += \
 	src/cmd/common/event_lists.c src/cmd/common/event_lists.h \
 	src/cmd/common/input_options.c src/cmd/common/input_options.h \
 	src/cmd/common/time_ranges.c src/cmd/common/time_ranges.h \
-	src/cmd/common/input_run.c src/cmd/common/input_run.h \
 	src/cmd/common/recordings.c src/cmd/common/recordings.h \
 	src/cmd/common/session.c src/cmd/common/session.h \
 	src/cmd/info/details.c \
@@ -16,18 +15,15 @@ src_libcommand_la_SOURCES += \
 	src/cmd/info/text.c \
 	src/cmd/info/time_bins.c src/cmd/info/time_bins.h \
 	src/cmd/list/list.c \
-	src/cmd/record/answer.c src/cmd/record/answer.h \
+	src/cmd/record/answer.c \
 	src/cmd/record/arguments.c src/cmd/record/arguments.h \
-	src/cmd/record/control.c src/cmd/record/control.h \
-	src/cmd/record/empty.c src/cmd/record/empty.h \
-	src/cmd/record/fields.c src/cmd/record/fields.h \
+	src/cmd/record/empty.c \
+	src/cmd/record/fields.c \
 	src/cmd/record/files.c src/cmd/record/files.h \
 	src/cmd/record/name_store.c src/cmd/record/name_store.h \
 	src/cmd/record/record.c src/cmd/record/record.h \
-	src/cmd/record/program.c src/cmd/record/program.h \
-	src/cmd/record/runtime_names.c src/cmd/record/runtime_names.h \
-	src/cmd/record/stop.c src/cmd/record/stop.h \
-	src/cmd/record/summary.c src/cmd/record/summary.h \
+	src/cmd/record/program.c \
+	src/cmd/record/summary.c \
 	src/cmd/record/values.c src/cmd/record/values.h \
 	src/cmd/report/arguments.c src/cmd/report/arguments.h \
 	src/cmd/report/fields.c \
@@ -49,6 +45,4 @@ src_libcommand_la_SOURCES += \
 	src/cmd/script/text.c \
 	src/cmd/script/view.c \
 	src/cmd/stat/arguments.c \
-	src/cmd/stat/print.c \
-	src/cmd/stat/run.h \
 	src/cmd/stat/stat.c src/cmd/stat/stat.h

@@ -2,7 +2,7 @@
 /* Type information of BPF programs. */
 #include <assert.h>
 #include <string.h>
-#include "capture/metadata/btf.h"
+#include "capture/metadata/bpf.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
-#include "options_help.h"
 #include "test.h"
 
 struct given {

@@ -543,7 +543,7 @@ TEST(any_bytes_may_follow_a_records_fields)
 }
 
 /*
- * The kernel says too much of a KSYMBOL where there are two recorders (record/mend.h): what is behind
+ * The kernel says too much of a KSYMBOL where there are two recorders (record/length.h): what is behind
  * it may be a record that was there when the ring was filled before. What is later than the KSYMBOL
  * was swallowed.
  */

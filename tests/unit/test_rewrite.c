@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "capture/event_control/cpu_hotplug.h"
 #include "capture/ring_bank/rewrite.h"
-#include "capture/ring_bank/wall_clock.h"
+#include "capture/ring_bank/ring_bank.h"
 #include "event/kernel.h"
 #include "record/decode.h"
 #include "record/encode.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rounds over the rings of several CPUs, in plain memory. */
-#include "capture/ring_bank/drain_groups.h"
+#include "capture/ring_bank/drain_threads.h"
 #include "capture/ring_bank/ring_bank.h"
 #include "rings.h"
 

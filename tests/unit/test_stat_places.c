@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "count/stat_places.h"
+#include "count/stat.h"
 
 #include "root.h"
 

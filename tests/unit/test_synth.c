@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "binary/vdso.h"
-#include "capture/metadata/btf.h"
+#include "capture/metadata/bpf.h"
 #include "proc/maps.h"
 #include "files.h"
 #include "record/decode.h"

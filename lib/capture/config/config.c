@@ -6,7 +6,10 @@
 #include <sys/utsname.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/sized.h"
 #include "capture/config/internal.h"
+#include "capture/config/options.h"
 #include "capture/config/plan_facts.h"
 #include "event/filter.h"
 
@@ -149,4 +152,21 @@ void config_deinit(struct capture_config *config)
 	free(config->command_name);
 	free(config->unit_path);
 	*config = (struct capture_config){0};
+}
+
+struct sp_error *capture_options_copy(struct capture_options *ret,
+				      const struct sp_capture_options *options)
+{
+	struct sp_capture_options given;
+	TRY(sized_copy(&given, sizeof(given), options));
+	const struct sized_group groups[] = {
+		{&ret->target, sizeof(ret->target), given.target, "target"},
+		{&ret->sampling, sizeof(ret->sampling), given.sampling, "sampling"},
+		{&ret->fields, sizeof(ret->fields), given.fields, "fields"},
+		{&ret->chains, sizeof(ret->chains), given.chains, "chains"},
+		{&ret->buffers, sizeof(ret->buffers), given.buffers, "buffers"},
+		{&ret->output, sizeof(ret->output), given.output, "output"},
+		{&ret->schedule, sizeof(ret->schedule), given.schedule, "schedule"},
+	};
+	return sized_copy_groups(groups, sizeof(groups) / sizeof(*groups));
 }

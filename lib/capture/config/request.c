@@ -150,21 +150,6 @@ static uint32_t watermark_of(const struct capture_config *config, const struct c
 	return ring_size_watermark((uint64_t)config->ring_pages.samples * config->rights.page_size);
 }
 
-/*
- * READ records are only requested if needed: a task that ends on one CPU writes them into the rings of
- * all others, and the kernel does not guard against that. If many threads end, rings stop for good
- * (6.18, and perf record -s loses nearly everything).
- */
-static struct sp_error *note_counts(const struct capture_config *config,
-				    const struct capture_options *options, struct notes *notes)
-{
-	if (!options->fields.thread_counts)
-		return NULL;
-	if (config->target == CAPTURE_SYSTEM_WIDE || !config->inherit)
-		return notes_add(notes, NOTE_NO_THREAD_COUNTS, NULL);
-	return notes_add(notes, NOTE_THREAD_COUNTS_RISKY, NULL);
-}
-
 struct sp_error *config_request(const struct capture_config *config,
 				const struct capture_options *options, enum event_start start,
 				struct notes *notes, struct event_request *ret)
@@ -193,5 +178,15 @@ struct sp_error *config_request(const struct capture_config *config,
 		.asked = requested_fields(config, options),
 	};
 	request_graph(&config->graph, options, ret);
-	return note_counts(config, options, notes);
+
+	/*
+	 * READ records are only requested if needed: a task that ends on one CPU writes them into
+	 * the rings of all others, and the kernel does not guard against that. If many threads
+	 * end, rings stop for good (6.18, and perf record -s loses nearly everything).
+	 */
+	if (!options->fields.thread_counts)
+		return NULL;
+	if (config->target == CAPTURE_SYSTEM_WIDE || !config->inherit)
+		return notes_add(notes, NOTE_NO_THREAD_COUNTS, NULL);
+	return notes_add(notes, NOTE_THREAD_COUNTS_RISKY, NULL);
 }

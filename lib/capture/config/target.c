@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "capture/config/internal.h"
-#include "proc/unit.h"
+#include "proc/cgroup.h"
 
 struct sp_error *config_find_unit(const struct sp_ctx *ctx, struct capture_options *options,
 				  struct capture_config *config)

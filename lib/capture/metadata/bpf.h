@@ -3,6 +3,7 @@
 #ifndef CAPTURE_METADATA_BPF_H
 #define CAPTURE_METADATA_BPF_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The first program with a higher number than *id, which then is its number. */
@@ -16,5 +17,13 @@ int bpf_open_types(uint32_t id);
  * arrays.
  */
 int bpf_object_info(int fd, void *info, uint32_t size);
+
+/* BTF, the kernel's type information, as far as names of BPF functions need it. */
+
+/*
+ * The name of type `id` in a BTF blob (host byte order), which points into it;
+ * NULL where there is none, or the blob is damaged.
+ */
+const char *btf_type_name(const void *blob, size_t size, uint32_t id);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/metadata/synth_internal.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "binary/vdso.h"
+#include "capture/metadata/synth_internal.h"
 #include "base/cleanup.h"
 #include "proc/maps.h"
+#include "record/kept.h"
 #include "record/types.h"
 
 /* A process may have this part of the mappings that may still be read. */
@@ -95,18 +96,6 @@ static struct sp_error *put_fork(struct synth *synth, uint32_t pid, const struct
 	return synth_put(synth, &fork, pid, stat->tid);
 }
 
-/* A task that ended before the recording. The end of a new one is recorded. */
-static struct sp_error *put_exit(struct synth *synth, uint32_t pid, const struct task_stat *stat)
-{
-	struct sp_record record = {
-		.type = PERF_RECORD_EXIT,
-		.task = {.pid = pid, .tid = stat->tid, .ppid = stat->ppid, .ptid = stat->ppid},
-	};
-	if (!task_stat_is_ended(stat) || (synth->is_new && synth->time_ns < synth->new_ns))
-		return NULL;
-	return synth_put(synth, &record, pid, stat->tid);
-}
-
 static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const struct task_stat *stat)
 {
 	struct sp_record comm = {
@@ -117,7 +106,15 @@ static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const stru
 	TRY(leader && synth->keeps_mappings ? NULL : put_fork(synth, pid, stat));
 	TRY(synth_namespaces(synth, pid, stat->tid));
 	TRY(synth_put(synth, &comm, pid, stat->tid));
-	return put_exit(synth, pid, stat);
+
+	/* A task that ended before the recording. The end of a new one is recorded. */
+	struct sp_record record = {
+		.type = PERF_RECORD_EXIT,
+		.task = {.pid = pid, .tid = stat->tid, .ppid = stat->ppid, .ptid = stat->ppid},
+	};
+	if (!task_stat_is_ended(stat) || (synth->is_new && synth->time_ns < synth->new_ns))
+		return NULL;
+	return synth_put(synth, &record, pid, stat->tid);
 }
 
 static struct sp_error *put_threads(struct synth *synth, uint32_t pid,
@@ -343,5 +340,36 @@ struct sp_error *synth_processes(struct synth *synth, const struct task_list *pr
 			error = synth_process(synth, processes->items[i], &threads, &complete);
 		*unreadable += !complete;
 	}
+	return error;
+}
+
+#define NAME "[vdso]"
+
+static struct sp_error *put_build_id(struct synth *synth, const struct image *image)
+{
+	struct sp_record record = {
+		.type = SP_RECORD_HEADER_BUILD_ID,
+		.misc = PERF_RECORD_MISC_USER | RECORD_MISC_BUILD_ID_SIZE,
+		.build_id = {.pid = UINT32_MAX, .build_id_size = image->build_id_size,
+			     .filename = NAME},
+	};
+	if (!image->build_id_size)
+		return NULL;
+	memcpy(record.build_id.build_id, image->build_id, image->build_id_size);
+	return synth_put(synth, &record, 0, 0);
+}
+
+struct sp_error *synth_vdso(struct synth *synth)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct sp_error *error = vdso_own(&image);
+	if (error || !image)
+		return error;
+	error = put_build_id(synth, image);
+	if (!error)
+		error = record_encode_kept(synth->buffer, NAME, image->memory, image->size);
+	/* None is that large. */
+	if (error && sp_error_code(error) == SP_ERROR_LIMIT)
+		sp_error_free(take_ptr(error));
 	return error;
 }

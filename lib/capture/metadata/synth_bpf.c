@@ -14,7 +14,6 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "capture/metadata/bpf.h"
-#include "capture/metadata/btf.h"
 #include "proc/kallsyms.h"
 
 /* More functions than a program may have. */

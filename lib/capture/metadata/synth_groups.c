@@ -16,15 +16,18 @@ struct sp_error *synth_namespaces(struct synth *synth, uint32_t pid, uint32_t ti
 	struct sp_namespace found[NAMESPACE_COUNT] = {0};
 	struct sp_record record = {
 		.type = PERF_RECORD_NAMESPACES,
-		.namespaces = {.pid = pid, .tid = tid, .namespaces = found, .count = NAMESPACE_COUNT},
+		.namespaces = {.pid = pid,
+			       .tid = tid,
+			       .namespaces = found,
+			       .count = NAMESPACE_COUNT},
 	};
 	size_t count = 0;
 	if (!synth->attr.namespaces)
 		return NULL;
 	for (size_t i = 0; i < NAMESPACE_COUNT; i++) {
 		struct stat stat_buffer;
-		CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/ns/%s", ctx_root(synth->ctx),
-						      pid, tid, namespaces[i]);
+		CLEANUP_FREE char *path = format_text(
+			"%s/proc/%u/task/%u/ns/%s", ctx_root(synth->ctx), pid, tid, namespaces[i]);
 		NEED(path);
 		/* Kernels built without one have no such file, and 0 in their records. */
 		if (stat(path, &stat_buffer))
@@ -58,4 +61,14 @@ struct sp_error *synth_cgroups(struct synth *synth)
 	}
 	cgroup_hierarchy_deinit(&hierarchy);
 	return error;
+}
+
+struct sp_error *synth_put(struct synth *synth, struct sp_record *record, uint32_t pid,
+			   uint32_t tid)
+{
+	uint64_t time_ns =
+		synth->is_new && synth->time_ns < synth->new_ns ? synth->new_ns : synth->time_ns;
+	record->id =
+		(struct sp_sample_id){.pid = pid, .tid = tid, .id = synth->id, .time_ns = time_ns};
+	return record_encode(synth->buffer, record, &synth->attr);
 }

@@ -162,21 +162,6 @@ static bool begins_system(const struct tracepoint_formats *tracepoint_formats, s
 	return strcmp(points[index].system, "ftrace") != 0;
 }
 
-static void put_systems(struct tracepoint_formats *tracepoint_formats)
-{
-	uint32_t count = 0;
-	for (size_t i = 0; i < tracepoint_formats->points.count; i++)
-		count += begins_system(tracepoint_formats, i);
-	put_u32(&tracepoint_formats->put, count);
-	for (size_t i = 0; i < tracepoint_formats->points.count; i++) {
-		const char *system = tracepoint_formats->points.items[i].system;
-		if (!begins_system(tracepoint_formats, i))
-			continue;
-		put_bytes(&tracepoint_formats->put, system, strlen(system) + 1);
-		put_events(tracepoint_formats, system);
-	}
-}
-
 static void put_all(struct tracepoint_formats *tracepoint_formats)
 {
 	static const char magic[] = "\x17\x08\x44tracing0.6";
@@ -191,7 +176,19 @@ static void put_all(struct tracepoint_formats *tracepoint_formats)
 	put_bytes(put, event, sizeof(event));
 	put_file(tracepoint_formats, 8, "events/header_event");
 	put_events(tracepoint_formats, "ftrace");
-	put_systems(tracepoint_formats);
+
+	uint32_t count = 0;
+	for (size_t i = 0; i < tracepoint_formats->points.count; i++)
+		count += begins_system(tracepoint_formats, i);
+	put_u32(&tracepoint_formats->put, count);
+	for (size_t i = 0; i < tracepoint_formats->points.count; i++) {
+		const char *system = tracepoint_formats->points.items[i].system;
+		if (!begins_system(tracepoint_formats, i))
+			continue;
+		put_bytes(&tracepoint_formats->put, system, strlen(system) + 1);
+		put_events(tracepoint_formats, system);
+	}
+
 	put_u32(put, 0);
 	put_file(tracepoint_formats, 4, "printk_formats");
 	put_file(tracepoint_formats, 8, "saved_cmdlines");

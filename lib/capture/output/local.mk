@@ -4,7 +4,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/output/auxtrace.c lib/capture/output/auxtrace.h \
 	lib/capture/output/auxtrace_info.c \
 	lib/capture/output/dsos.c lib/capture/output/dsos.h \
-	lib/capture/output/files.c lib/capture/output/files.h \
 	lib/capture/output/open_file.c \
 	lib/capture/output/recording.c lib/capture/output/recording.h \
 	lib/capture/output/batch.c lib/capture/output/batch.h \

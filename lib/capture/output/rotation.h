@@ -13,8 +13,82 @@
 #ifndef CAPTURE_OUTPUT_ROTATION_H
 #define CAPTURE_OUTPUT_ROTATION_H
 
-#include "capture/output/files.h"
+#include <pthread.h>
+#include <sprof/capture.h>
+#include "base/arena.h"
 #include "capture/config/options.h"
+#include "capture/metadata/host_features.h"
+#include "capture/output/dsos.h"
+#include "capture/output/write_queue.h"
+#include "capture/tasks/live_state.h"
+#include "writer/writer.h"
+
+/*
+ * The output files of a recording: usually one; with rotation, one after the other, each complete
+ * in itself. The drain decides when a file ends (file_limits.c). The writer thread ends it and
+ * begins the next.
+ */
+
+/* A file that is complete. */
+struct file_done {
+	char *path;
+	uint64_t bytes, samples;
+	int fd; /* for reading; -1: none */
+};
+
+/*
+ * The common beginning of all files, and the results of those that ended. The thread and the drain
+ * share the members after the lock; the others are constant.
+ */
+struct file_maker {
+	struct sp_ctx *ctx;
+	struct arena arena;
+	struct host_features features;
+	struct writer_info info;
+	struct sp_event *events;
+	size_t event_count;
+	char *path;
+	uint32_t keep;          /* number of files to keep; 0: all */
+	uint64_t closing_bytes; /* a file's end, but for build-ids */
+	struct timespec dated;  /* time in the last name */
+	struct durability durability; /* for all files; the thread's, but for durability_read() */
+
+	pthread_mutex_t lock;
+	uint64_t samples;                       /* in all files that were closed */
+	struct { VEC(struct file_done); } done; /* not reported yet */
+	struct { VEC(char *); } kept;           /* names, the oldest first; with `keep` alone */
+	char *reported;                         /* the path that was reported last */
+	int file; /* descriptor of that file, or of one without a date; -1: none, or taken */
+};
+
+/* How a file ends. */
+struct file_end {
+	struct dsos dsos; /* taken over */
+	uint64_t first_ns, last_ns;
+	uint64_t samples; /* taken while the file was written */
+	bool dated;       /* it gets a name with its date */
+	struct timespec when;
+};
+
+/* A writer of the next file at the path. */
+struct sp_error *file_maker_open(struct file_maker *maker, struct writer **ret) SP_MUST_CHECK;
+
+/* Closes a file; the end's `dsos` is freed. `writer` NULL: there is none, and it has been said. */
+struct sp_error *file_maker_close(struct file_maker *maker, struct writer *writer,
+				  struct file_end *end) SP_MUST_CHECK;
+
+/* The end of one file and the beginning of the next. */
+struct sp_error *file_maker_change(struct file_maker *maker, const struct file_end *end,
+				   struct write_queue_change **ret) SP_MUST_CHECK;
+
+/*
+ * Returns the next complete file that was not reported, with a path valid until the next call;
+ * NULL: none.
+ */
+bool file_maker_next_done(struct file_maker *maker, struct sp_capture_file *ret);
+
+/* Takes the descriptor of that file, or of the closed one without a date; -1: none. */
+int file_maker_take_file(struct file_maker *maker);
 
 struct rotation {
 	uint64_t max_bytes, switch_bytes, switch_ns; /* 0: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/ring_bank/drain_groups.h"
+#include "capture/ring_bank/drain_threads.h"
 
 #include "base/cleanup.h"
 #include "base/hash.h"
@@ -49,7 +49,8 @@ static struct sp_error *topology_keys(const struct sp_ctx *ctx, const struct cpu
 	return error;
 }
 
-static struct sp_error *node_keys(const struct sp_ctx *ctx, const struct cpu_list *cpus, uint64_t *keys)
+static struct sp_error *node_keys(const struct sp_ctx *ctx, const struct cpu_list *cpus,
+				  uint64_t *keys)
 {
 	CLEANUP(arena_deinit) struct arena arena = {0};
 	struct sp_numa_node *nodes = NULL;

@@ -11,7 +11,10 @@
 #ifndef CAPTURE_RING_BANK_DRAIN_THREADS_H
 #define CAPTURE_RING_BANK_DRAIN_THREADS_H
 
+#include "base/ctx.h"
 #include "base/thread_priority.h"
+#include "capture/config/options.h"
+#include "proc/sysfs.h"
 #include "ring/relay.h"
 
 struct drain_threads;
@@ -40,7 +43,7 @@ struct drain_threads_options {
 	void (*free_state)(void *state);
 	void *arg;
 	bool polls;           /* also look at the rings every ms: some records wake no thread */
-	bool by_reader;       /* only drain_threads_move() moves: for a reader that changes records */
+	bool by_reader; /* only drain_threads_move() moves: for a reader that changes records */
 };
 
 /* Starts the threads; they block all signals. They own the rings until drain_threads_free(). */
@@ -82,5 +85,24 @@ size_t drain_threads_worthwhile(size_t cpus, uint32_t stack_bytes);
 
 /* Bytes of plain memory for each ring of that size: all together they are bounded. */
 uint64_t drain_threads_relay_bytes(uint64_t ring_bytes, size_t cpus, uint32_t stack_bytes);
+
+/* Decides how many threads drain the sample rings, and which thread drains which CPU's ring. */
+
+/*
+ * Returns the number of drain threads for `cpus` CPUs: from the options, else from the number of
+ * CPUs and the bytes of stack copies in each sample, which determine how fast rings fill. 0: the
+ * round drains itself.
+ */
+size_t drain_groups_wanted(const struct capture_options *options, size_t cpus,
+			   uint32_t stack_bytes);
+
+/*
+ * Gives each CPU the number of its thread, from 0 on: by core, package or NUMA node (as sysfs has
+ * them), else in `wanted` equal parts. *count_ret is the number of threads. Fails only when out of
+ * memory, or if sysfs cannot be parsed.
+ */
+struct sp_error *drain_groups_make(const struct sp_ctx *ctx, enum sp_capture_threads by,
+				   size_t wanted, const struct cpu_list *cpus, uint32_t *groups_ret,
+				   size_t *count_ret) SP_MUST_CHECK;
 
 #endif

@@ -122,19 +122,6 @@ int ring_bank_fd(const struct ring_bank *bank)
 
 /* -- A round --------------------------------------------------------------- */
 
-/*
- * The kernel reports a loss with the next record that finds room. If nothing begins or ends on that CPU, that
- * may be never, although a task that began unseen runs on.
- */
-static void look_at_metadata(struct ring_bank *bank)
-{
-	for (size_t i = 0; i < bank->count; i++) {
-		const struct ring *ring = &bank->metadata[i];
-		size_t room = ring->size / 2 < PATH_RECORD_MAX ? ring->size / 2 : PATH_RECORD_MAX;
-		bank->metadata_was_full |= ring_head(ring) - ring->tail + room > ring->size;
-	}
-}
-
 void ring_bank_snapshot(struct ring_bank *bank, bool take)
 {
 	take &= !bank->overwrites;
@@ -153,7 +140,16 @@ void ring_bank_snapshot(struct ring_bank *bank, bool take)
 		/* An empty ring may have lost records that are larger than the ring. */
 		bank->was_full |= bank->reads[i].was_full || (take && ring->size < RING_RECORD_MAX);
 	}
-	look_at_metadata(bank);
+
+	/*
+	 * The kernel reports a loss with the next record that finds room. If nothing begins or
+	 * ends on that CPU, that may be never, although a task that began unseen runs on.
+	 */
+	for (size_t i = 0; i < bank->count; i++) {
+		const struct ring *ring = &bank->metadata[i];
+		size_t room = ring->size / 2 < PATH_RECORD_MAX ? ring->size / 2 : PATH_RECORD_MAX;
+		bank->metadata_was_full |= ring_head(ring) - ring->tail + room > ring->size;
+	}
 }
 
 uint64_t ring_bank_round_bytes(const struct ring_bank *bank)

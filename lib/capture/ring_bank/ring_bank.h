@@ -13,11 +13,51 @@
 #ifndef CAPTURE_RING_BANK_RING_BANK_H
 #define CAPTURE_RING_BANK_RING_BANK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+#include "base/error.h"
+#include "capture/notes/notes.h"
 #include "capture/ring_bank/drain_threads.h"
 #include "base/thread_priority.h"
 #include "capture/ring_bank/rewrite.h"
-#include "capture/ring_bank/wall_clock.h"
 #include "ring/ring.h"
+
+/*
+ * Times of a clock that can be set, computed from CLOCK_MONOTONIC: see capture/ring_bank/rewrite.h.
+ * They are the wall clock's until it is set; from then on, notes have the difference.
+ */
+
+struct wall_clock {
+	bool on;
+	clockid_t clock;    /* CLOCK_REALTIME or CLOCK_TAI */
+	uint64_t ahead_ns;  /* added to times: `clock` minus CLOCK_MONOTONIC at the start, modulo
+			       2^64 */
+	uint64_t now_ns;    /* the same difference at the last note */
+	uint64_t asleep_ns; /* the part of it that the machine has slept */
+	uint64_t noted;     /* notes so far */
+};
+
+/* Starts the comparison; false: there is no such clock. */
+bool wall_clock_start(struct wall_clock *wall, clockid_t clock);
+
+/* Change between two checks. */
+struct wall_clock_change {
+	int64_t set_ns;   /* set forward, or back (negative) */
+	int64_t slept_ns; /* suspended: CLOCK_MONOTONIC stood still */
+	int64_t off_ns;   /* the clock minus recorded times */
+};
+
+/*
+ * Compares the clocks with the last change; arguments as in struct wall_clock. Returns whether they
+ * changed by a millisecond or more.
+ */
+bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asleep_ns,
+			struct wall_clock_change *ret);
+
+/* Compares the clocks, and notes a change. */
+struct sp_error *wall_clock_check(struct wall_clock *wall, struct notes *notes) SP_MUST_CHECK;
 
 /* Largest record. A ring with more free bytes than this has lost no record. */
 #define RING_RECORD_MAX 65536
@@ -31,7 +71,8 @@ struct ring_place {
 /* State of a sample ring at the end of the last round that read it. */
 struct ring_read {
 	uint64_t time_ns; /* time of the last record; the user sets it; 0: none was read */
-	bool was_full;    /* there was no room for some record after it, or, with drain threads, ever */
+	bool was_full; /* there was no room for some record after it, or, with drain threads, ever
+			*/
 };
 
 /* Zeroed, it is empty. */
@@ -43,13 +84,15 @@ struct ring_bank {
 	uint64_t *heads;           /* end of the snapshot; limits do not change it */
 	struct ring_read *reads;   /* one for each CPU */
 	bool overwrites;           /* overwrite mode: no round reads samples */
-	struct drain_threads *drain_threads; /* threads that drain the sample rings; NULL: the round does */
+	/* Threads that drain the sample rings; NULL: the round does. */
+	struct drain_threads *drain_threads;
 	struct rewrite rewrite;    /* changes of records */
 	struct wall_clock wall;    /* the clock of the records, if it can be set; else off */
-	struct thread_priority thread_priority; /* priority of the calling thread, with `realtime` alone */
+	/* Priority of the calling thread, with `realtime` alone. */
+	struct thread_priority thread_priority;
 	bool was_full;             /* a sample ring had no room for some record */
 	bool metadata_was_full;    /* the same of a metadata ring; the user clears it */
-	bool leaves_samples;       /* the snapshot lacks samples: a drain thread's memory was full */
+	bool leaves_samples; /* the snapshot lacks samples: a drain thread's memory was full */
 };
 
 /* Copies the places. Fails only when out of memory. */
@@ -92,8 +135,9 @@ struct ring_bank_drain_threads {
 };
 
 /* Starts them; call it at most once. The rings must be mapped. */
-struct sp_error *ring_bank_start_drain_threads(struct ring_bank *bank,
-					       const struct ring_bank_drain_threads *options) SP_MUST_CHECK;
+struct sp_error *
+ring_bank_start_drain_threads(struct ring_bank *bank,
+			      const struct ring_bank_drain_threads *options) SP_MUST_CHECK;
 
 /*
  * Copies samples before they are read, if records are to be changed from now on: the kernel's rings
@@ -110,7 +154,8 @@ void ring_bank_snapshot(struct ring_bank *bank, bool take);
 /* The ring to read samples of a CPU from, and where this round ends in it. */
 static inline struct ring *ring_bank_ring(const struct ring_bank *bank, size_t index)
 {
-	return bank->drain_threads ? drain_threads_ring(bank->drain_threads, index) : &bank->samples[index];
+	return bank->drain_threads ? drain_threads_ring(bank->drain_threads, index)
+				   : &bank->samples[index];
 }
 static inline uint64_t ring_bank_end(const struct ring_bank *bank, size_t index)
 {

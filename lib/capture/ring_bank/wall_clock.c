@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/ring_bank/wall_clock.h"
+#include "capture/ring_bank/ring_bank.h"
 
 #include <stdlib.h>
 #include "base/clock.h"
@@ -56,8 +56,8 @@ bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asl
 	return true;
 }
 
-static struct sp_error *note_change(const struct wall_clock *wall, const struct wall_clock_change *change,
-				    struct notes *notes)
+static struct sp_error *note_change(const struct wall_clock *wall,
+				    const struct wall_clock_change *change, struct notes *notes)
 {
 	const char *name = wall->clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
 	struct sp_error *error = NULL;

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cmd/info/info.h"
 #include "diag.h"
 #include "input.h"
+#include "pager.h"
 
 static bool open_next(struct recordings *recordings, struct sp_ctx *ctx, const char *path)
 {
@@ -14,8 +16,12 @@ static bool open_next(struct recordings *recordings, struct sp_ctx *ctx, const c
 	return reader;
 }
 
-bool recordings_open(struct recordings *recordings, const struct selection *selection,
-		     struct sp_ctx *ctx)
+/*
+ * Opens the recordings that -i and the operands name, or the default. Returns false after printing
+ * why one cannot be opened. Call recordings_close() in either case.
+ */
+static bool recordings_open(struct recordings *recordings, const struct selection *selection,
+			    struct sp_ctx *ctx)
 {
 	size_t most = selection->operand_count + 1;
 	bool fine = true;
@@ -34,7 +40,7 @@ bool recordings_open(struct recordings *recordings, const struct selection *sele
 	return fine;
 }
 
-void recordings_close(struct recordings *recordings)
+static void recordings_close(struct recordings *recordings)
 {
 	for (size_t i = 0; i < recordings->count; i++)
 		sp_reader_free(recordings->items[i].reader);
@@ -182,5 +188,26 @@ int recordings_print_damage(const struct recordings *recordings)
 	int status = 0;
 	for (size_t i = 0; i < recordings->count; i++)
 		status |= input_print_damage(recordings->items[i].reader);
+	return status;
+}
+
+static int print_headers(const struct selection *selection, const struct recordings *recordings)
+{
+	struct pager pager = pager_open(selection->pager != 0);
+	for (size_t i = 0; i < recordings->count; i++)
+		info_print_header(recordings->items[i].reader, pager.out);
+	int status = pager_close(&pager);
+	return recordings_print_damage(recordings) | status;
+}
+
+int input_run(const struct input_run *run, struct sp_ctx *ctx)
+{
+	struct recordings recordings;
+	int status = 1;
+	input_options_apply(run->selection, ctx);
+	if (recordings_open(&recordings, run->selection, ctx))
+		status = run->header_only ? print_headers(run->selection, &recordings)
+					  : run->read(ctx, run->arguments, &recordings);
+	recordings_close(&recordings);
 	return status;
 }

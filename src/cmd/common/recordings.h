@@ -12,14 +12,6 @@ struct recordings {
 };
 
 /*
- * Opens the recordings that -i and the operands name, or the default. Returns false after printing
- * why one cannot be opened. Call recordings_close() in either case.
- */
-bool recordings_open(struct recordings *recordings, const struct selection *selection,
-		     struct sp_ctx *ctx);
-void recordings_close(struct recordings *recordings);
-
-/*
  * Replaces the patterns of -e by the names of the events that they match. `add_up`: also adds up
  * the events of hybrid CPUs, if -e selects those of all PMUs. Returns false after printing the
  * error.
@@ -38,5 +30,21 @@ void recordings_print_span(const struct recordings *recordings, const struct sel
 
 /* Prints the unreadable parts of each recording. Returns the exit status: 1 if there are any. */
 int recordings_print_damage(const struct recordings *recordings);
+
+/* Common sequence of commands that read recordings: report and script. */
+
+struct input_run {
+	struct selection *selection;
+	bool header_only;
+	/* Does the command's work and prints the recordings' damage. Returns the exit status. */
+	int (*read)(struct sp_ctx *ctx, void *arguments, struct recordings *recordings);
+	void *arguments;
+};
+
+/*
+ * Opens the recordings, then prints their headers or calls `read`. Returns the exit status, after
+ * printing errors.
+ */
+int input_run(const struct input_run *run, struct sp_ctx *ctx);
 
 #endif

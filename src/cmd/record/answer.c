@@ -5,7 +5,7 @@
  * which is killed after a time limit. Its own context has default settings: no log, no debuginfod
  * servers.
  */
-#include "cmd/record/answer.h"
+#include "cmd/record/record.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/common/child.h"
-#include "cmd/record/fields.h"
 #include "cmd/record/files.h"
 #include "cmd/record/values.h"
 #include "command.h"

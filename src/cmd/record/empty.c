@@ -4,7 +4,7 @@
  * from known facts, in this order: lost records of the command, lost samples, disabled events,
  * unrecorded processes, programs that lose their events at exec, CPU time shorter than the period.
  */
-#include "cmd/record/empty.h"
+#include "cmd/record/record.h"
 
 #include <stdarg.h>
 #include <stdio.h>

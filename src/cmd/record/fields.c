@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd/record/fields.h"
+#include "cmd/record/values.h"
 
 #include <sprof/capture.h>
 #include <sprof/private/words.h>

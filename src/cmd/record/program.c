@@ -4,7 +4,6 @@
  * the program, the recorder ends by that signal too. This process prints the report first and then ends
  * the same way. It forwards signals that end a recording to the child.
  */
-#include "cmd/record/program.h"
 
 #include <errno.h>
 #include <signal.h>

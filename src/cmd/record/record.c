@@ -1,26 +1,248 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `sprof record`: records as the options specify and prints a summary. */
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <sprof/capture.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <sprof/private/command.h>
 #include "cmd/common/child.h"
+#include "cmd/common/control.h"
 #include "cmd/common/session.h"
-#include "cmd/record/answer.h"
 #include "cmd/record/arguments.h"
-#include "cmd/record/control.h"
-#include "cmd/record/empty.h"
 #include "cmd/record/files.h"
 #include "cmd/record/name_store.h"
 #include "cmd/record/record.h"
-#include "cmd/record/runtime_names.h"
-#include "cmd/record/stop.h"
-#include "cmd/record/summary.h"
 #include "command.h"
 #include "diag.h"
+#include "text.h"
+
+/*
+ * Variables for language runtimes, so that they write symbols of generated code (--runtime-names).
+ */
+
+/*
+ * Ruby, PHP and LuaJIT read no variable for this. Java before 17 has no perf maps: it ignores the
+ * options that it does not know, but frame pointers help there, too.
+ */
+static const struct variable {
+	const char *name, *value;
+	bool has_options; /* the value is a list of options, which follow the user's */
+} variables[] = {
+	{"NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack", true},
+	{"JAVA_TOOL_OPTIONS",
+	 "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions "
+	 "-XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit", true},
+	{"PYTHONPERFSUPPORT", "1", false},
+	{"DOTNET_PerfMapEnabled", "1", false},
+};
+
+#define COUNT (sizeof(variables) / sizeof(*variables))
+
+static bool set_variable(const struct variable *variable, bool verbose)
+{
+	const char *known = variable->has_options ? getenv(variable->name) : NULL;
+	char *value = NULL;
+	if (asprintf(&value, "%s%s%s", known ?: "", known && *known ? " " : "", variable->value) <
+	    0) {
+		diag_say("out of memory");
+		return false;
+	}
+	bool done = setenv(variable->name, value, true) == 0;
+	if (!done)
+		diag_say("cannot set %s: %s", variable->name, strerror(errno));
+	else if (verbose)
+		diag_say("set %s=%s", variable->name, value);
+	free(value);
+	return done;
+}
+
+/*
+ * Returns whether other users' links are followed in /tmp, where runtimes write files with names
+ * that can be guessed. They would make root overwrite any file. No runtime has another directory.
+ */
+static bool follows_links(void)
+{
+	static const char *const settings[] = {"symlinks", "hardlinks"};
+	for (size_t i = 0; i < 2; i++) {
+		char path[64];
+		snprintf(path, sizeof(path), "/proc/sys/fs/protected_%s", settings[i]);
+		FILE *file = fopen(path, "r");
+		bool follows = file && fgetc(file) == '0';
+		if (file)
+			fclose(file);
+		if (follows)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Sets the variables in this process's environment, which COMMAND inherits, and prints their names,
+ * or with `verbose` their values. Options that the user has set stay. Returns false after printing
+ * an error: also as root, if other users' links are followed in /tmp.
+ */
+static bool runtime_names_set(bool quiet, bool verbose)
+{
+	if (!geteuid() && follows_links()) {
+		diag_say("--runtime-names: other users' links in /tmp could make runtimes of root "
+			 "overwrite any file");
+		diag_more("sudo sysctl fs.protected_symlinks=1 fs.protected_hardlinks=1");
+		return false;
+	}
+	char names[256] = "";
+	for (size_t i = 0; i < COUNT; i++) {
+		if (!set_variable(&variables[i], verbose))
+			return false;
+		size_t used = strlen(names);
+		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+			 variables[i].name);
+	}
+	if (!quiet && !verbose)
+		diag_say("set %s", names);
+	return true;
+}
+
+/* Executes the commands that a running recorder receives through --control. */
+
+static void print_fields(const struct perf_event_attr *attr)
+{
+	printf(": type: %u, config: 0x%llx, { sample_period, sample_freq }: %llu, "
+	       "sample_type: 0x%llx, read_format: 0x%llx, freq: %u, exclude_user: %u, "
+	       "exclude_kernel: %u, precise_ip: %u, inherit: %u",
+	       attr->type, (unsigned long long)attr->config,
+	       (unsigned long long)attr->sample_period, (unsigned long long)attr->sample_type,
+	       (unsigned long long)attr->read_format, attr->freq, attr->exclude_user,
+	       attr->exclude_kernel, attr->precise_ip, attr->inherit);
+}
+
+/* Prints the events like perf's evlist: names; with -v also fields, with -F frequencies. */
+static void list_events(const struct sp_capture *capture, const char *how)
+{
+	if (how && strcmp(how, "-v") && strcmp(how, "-F") && strcmp(how, "-g")) {
+		diag_say("--control: evlist takes -v, -F or -g, not '%s'", how);
+		return;
+	}
+	enum text_form form = text_form_of(STDOUT_FILENO);
+	for (size_t i = 0; i < sp_capture_event_count(capture); i++) {
+		const struct perf_event_attr *attr = sp_capture_event_attr(capture, i);
+		text_write(sp_capture_event_name(capture, i), form, stdout);
+		if (how && !strcmp(how, "-v"))
+			print_fields(attr);
+		if (how && !strcmp(how, "-F"))
+			printf(": sample_%s=%llu", attr->freq ? "freq" : "period",
+			       (unsigned long long)attr->sample_period);
+		putchar('\n');
+	}
+	fflush(stdout);
+}
+
+/*
+ * Executes the pending commands, prints their errors, and acknowledges each. Sets *stop_ret to true
+ * after "stop".
+ */
+static void record_control_run(struct control *control, struct sp_capture *capture, bool *stop_ret)
+{
+	enum control_command command;
+	while ((command = control_next(control)) != CONTROL_NONE && command != CONTROL_END) {
+		struct sp_error *error = NULL;
+		if (command == CONTROL_ENABLE)
+			error = sp_capture_enable(capture, control->argument);
+		else if (command == CONTROL_DISABLE)
+			error = sp_capture_disable(capture, control->argument);
+		else if (command == CONTROL_EVLIST)
+			list_events(capture, control->argument);
+		else if (command == CONTROL_SNAPSHOT)
+			error = sp_capture_snapshot(capture);
+		*stop_ret |= command == CONTROL_STOP;
+		diag_error(error);
+		/*
+		 * Acknowledges even failed commands, as perf does, because the sender waits for the
+		 * answer.
+		 */
+		control_ack(control);
+	}
+}
+
+/*
+ * Completes a recording. If the output is a pipe, its reader can delay this without limit; a signal
+ * ends the wait.
+ */
+
+/* Delay in ms before printing that the recorder waits for the reader of the pipe. */
+#define PATIENCE_MS 1000
+
+/* State while sp_capture_stop() writes to a pipe; the pipe's reader may delay it. */
+struct pipe_write {
+	const char *name;
+	const struct session *session;
+	struct session_watch watch;
+	pid_t command; /* pid of the recorded command; 0: none */
+	bool quiet;
+};
+
+static void give_up_pipe(const struct pipe_write *pipe_write, int number)
+{
+	diag_say("gave up: data that the reader of %s has not read is lost", pipe_write->name);
+	if (pipe_write->command)
+		kill(pipe_write->command, SIGTERM);
+	session_raise(number);
+}
+
+static void *watch_signals(void *arg)
+{
+	const struct pipe_write *pipe_write = arg;
+	struct pollfd fds[] = {
+		{.fd = pipe_write->session->signal_fd, .events = POLLIN},
+		{.fd = pipe_write->watch.done_fd, .events = POLLIN},
+	};
+	bool printed = pipe_write->quiet;
+	while (!fds[1].revents) {
+		struct signalfd_siginfo info;
+		if (poll(fds, 2, printed ? -1 : PATIENCE_MS) == 0) {
+			diag_say("waiting for the reader of %s; Ctrl-C or SIGTERM "
+				 "discards unread data", pipe_write->name);
+			printed = true;
+		}
+		if (fds[0].revents && session_next_signal(pipe_write->session, &info) &&
+		    info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2)
+			give_up_pipe(pipe_write, (int)info.ssi_signo);
+	}
+	return NULL;
+}
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+	return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/*
+ * Calls sp_capture_stop(). If `path` is no regular file, a signal during the call ends this process
+ * by that signal, and the command by SIGTERM. Unless `quiet`, prints that it waits for the reader.
+ */
+static struct sp_error *record_stop(struct sp_capture *capture, const char *path,
+				    const struct session *session, bool quiet)
+{
+	struct pipe_write pipe_write = {
+		.name = strcmp(path, "-") ? path : "standard output",
+		.session = session,
+		.command = sp_capture_pid(capture),
+		.quiet = quiet,
+	};
+	bool watched = !is_file(path) &&
+		       session_watch_start(&pipe_write.watch, watch_signals, &pipe_write);
+	struct sp_error *error = sp_capture_stop(capture);
+	if (watched)
+		session_watch_end(&pipe_write.watch);
+	return error;
+}
 
 /* A recording in progress. */
 struct recording {
@@ -39,7 +261,8 @@ static void print_notes(struct recording *recording)
 	for (; recording->notes_printed < count; recording->notes_printed++)
 		if (!recording->arguments->quiet &&
 		    !sp_capture_note_is_silent(recording->capture, recording->notes_printed))
-			diag_say("%s", sp_capture_note(recording->capture, recording->notes_printed));
+			diag_say("%s",
+				 sp_capture_note(recording->capture, recording->notes_printed));
 }
 
 /* Prints the files that are complete, and stores names in them. */
@@ -58,7 +281,8 @@ static void finish_files(struct recording *recording)
 /* Returns whether SIGUSR2 triggers a snapshot, a rotation or a dump. */
 static bool accepts_demands(const struct record_options *options)
 {
-	return options->buffers.snapshot || options->output.switch_on_demand || options->buffers.overwrite;
+	return options->buffers.snapshot || options->output.switch_on_demand ||
+	       options->buffers.overwrite;
 }
 
 /* Ends this process after a second signal, even if the main thread is stuck. */
@@ -120,7 +344,8 @@ static void toggle_sampling(struct recording *recording)
 static void on_snapshot_signal(struct recording *recording)
 {
 	const struct record_options *options = &recording->arguments->options;
-	struct sp_error *error = options->buffers.snapshot ? sp_capture_snapshot(recording->capture) : NULL;
+	struct sp_error *error =
+		options->buffers.snapshot ? sp_capture_snapshot(recording->capture) : NULL;
 	if (!error && (options->output.switch_on_demand || options->buffers.overwrite))
 		error = sp_capture_switch(recording->capture);
 	if (error)
@@ -223,8 +448,8 @@ static void end_command(struct recording *recording)
 static void print_answer(const struct recording *recording)
 {
 	const struct record_arguments *arguments = recording->arguments;
-	if (!arguments->quiet && !arguments->no_summary && !recording->session.failed && !recording->files &&
-	    sp_capture_stats(recording->capture).samples)
+	if (!arguments->quiet && !arguments->no_summary && !recording->session.failed &&
+	    !recording->files && sp_capture_stats(recording->capture).samples)
 		record_print_hottest(recording->capture, arguments->options.output.path,
 				     recording->session.signal_fd);
 }

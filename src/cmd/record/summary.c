@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd/record/summary.h"
+#include "cmd/record/record.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sprof/private/command.h>
-#include "cmd/record/empty.h"
 #include "diag.h"
 
 static void format_size(char *text, size_t size, uint64_t bytes)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parsers for the values of sprof record's options, except for the fields of samples (fields.h). */
+/* Parsers for the values of sprof record's options and the fields of samples. */
 #ifndef CMD_RECORD_VALUES_H
 #define CMD_RECORD_VALUES_H
 
+#include "cmd/record/arguments.h"
 #include "options.h"
 
 /* option->value: uint64_t *. */
@@ -32,5 +33,18 @@ option_parse_fn record_parse_delay;
 
 /* option->value: bool *, set to true. An attached number is checked and ignored. */
 option_parse_fn record_parse_habit;
+
+/* Parsers for options of `sprof record` that choose the data in samples. */
+
+/* Parser that sets the sample_type bit that the option stands for. option->value: uint64_t *. */
+option_parse_fn record_parse_sample;
+
+/* option->value: struct sp_capture_fields *. */
+option_parse_fn record_parse_data;
+option_parse_fn record_parse_branch_any, record_parse_branch_filter;
+option_parse_fn record_parse_user_registers, record_parse_interrupt_registers;
+
+/* option->value: struct record_options *. */
+option_parse_fn record_parse_clock;
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "browser.h"
-#include "cmd/common/input_run.h"
+#include "cmd/common/recordings.h"
 #include "cmd/info/info.h"
 #include "cmd/report/arguments.h"
 #include "cmd/report/threads.h"
@@ -456,8 +456,8 @@ static bool are_damaged(const struct recordings *recordings)
 	return damaged;
 }
 
-static int report_analysis(const struct report_arguments *arguments, const struct recordings *recordings,
-			   const struct analyses *analyses)
+static int report_analysis(const struct report_arguments *arguments,
+			   const struct recordings *recordings, const struct analyses *analyses)
 {
 	const struct sp_analysis *analysis = analyses->all;
 	struct lists lists = {0};

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <sprof/private/command.h>
 #include <sprof/private/instruction.h>
-#include "cmd/common/input_run.h"
+#include "cmd/common/recordings.h"
 #include "cmd/info/info.h"
 #include "command.h"
 #include "diag.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Calls of the event control, with what they need of the other parts. */
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include "base/cleanup.h"
 #include "capture/recorder.h"
 #include "capture/tasks/rescan.h"
@@ -179,4 +181,12 @@ const struct perf_event_attr *sp_capture_event_attr(const struct sp_capture *cap
 bool sp_capture_event_enabled(const struct sp_capture *capture, size_t index)
 {
 	return capture->control.schedule.on[index];
+}
+
+struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	if (fd >= 0 && epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+		return error_os(errno, "epoll_ctl");
+	return NULL;
 }
