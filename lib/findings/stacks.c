@@ -61,7 +61,7 @@ static bool sum_blinds(const struct run *run, struct stacks *sums)
 {
 	bool recorded = false;
 	for (size_t i = 0; i < run->event_count && !run->work.only_leaves; i++)
-		recorded |= run->totals[i].stacks.no_unwind_info != 0;
+		recorded |= run->totals[i].stacks[SP_STACK_NO_UNWIND_INFO] != 0;
 	for (size_t i = 0; i < run->worker_count; i++) {
 		if (recorded && !sum_recorded_blinds(run, &run->workers[i], sums))
 			return false;
@@ -321,7 +321,7 @@ static bool add_truncation(struct run *run, const struct sp_profile *profile,
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = part->cause, .event = profile->event,
 		.samples = part->samples, .remedy = part->remedy, .summary = part->summary,
-		.share = (double)part->samples / (double)sp_stack_ends_sum(&profile->stacks),
+		.share = (double)part->samples / (double)sp_profile_stacks(profile),
 	};
 	return finding.share < TRUNCATED_LEAST ||
 	       finding_add(run, &finding, "%s %s%s%s", share_text(finding.share, share),
@@ -335,7 +335,7 @@ static bool find_event_truncation(struct run *run, uint16_t event, const struct 
 {
 	const struct sp_profile *profile = &run->totals[event];
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
-	const struct sp_stack_ends *ends = &profile->stacks;
+	const uint64_t *ends = profile->stacks;
 	bool unwound = was_unwound(run, event), pages = unwound && ends_at_pages(run);
 	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
 	bool later = attr->sample_type & PERF_SAMPLE_STACK_USER;
@@ -344,7 +344,8 @@ static bool find_event_truncation(struct run *run, uint16_t event, const struct 
 		 lower_rate_options(attr, rate));
 	const char *why, *cfi_remedy = blind ? unwind_remedy(run, blind, &why) : NULL;
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
-	bool led = (double)ends->no_unwind_info < TRUNCATED_LEAST * (double)sp_stack_ends_sum(ends);
+	bool led = (double)ends[SP_STACK_NO_UNWIND_INFO] <
+		   TRUNCATED_LEAST * (double)sp_profile_stacks(profile);
 	uint64_t guessed = profile->guessed;
 	bool kept = led || !blind || !blind->is_generated;
 	if (guessed && kept && !run->work.only_leaves &&
@@ -354,32 +355,34 @@ static bool find_event_truncation(struct run *run, uint16_t event, const struct 
 		runtime_is_go(run) ? "use this recording for work on g0, and one with "
 				     "--call-graph dwarf for the rest" : FRAME_POINTERS;
 	const struct stack_share shares[] = {
-		{ends->truncated, "truncated",
+		{ends[SP_STACK_TRUNCATED], "truncated",
 		 pages ? "of stacks are truncated (stack page not resident)"
 		 : unwound ? "of stacks are truncated (larger than the recorded copy)"
 			   : "of stacks may be incomplete (they do not reach the thread's first function)",
 		 pages ? NULL
-		 : unwound ? copy_remedy(run, attr, ends->truncated, copies, sizeof(copies))
+		 : unwound ? copy_remedy(run, attr, ends[SP_STACK_TRUNCATED], copies, sizeof(copies))
 			   : frame_pointers},
 		{profile->limited, "max_stack", "of stacks are truncated (deeper than --max-stack)",
 		 "report without --max-stack"},
-		{ends->depth_limit - profile->limited, "depth_limit",
+		{ends[SP_STACK_DEPTH_LIMIT] - profile->limited, "depth_limit",
 		 "of stacks are truncated (deeper than the recorder's limit)",
 		 unwound ? "record with --max-stack 1000"
 			 : "sudo sysctl kernel.perf_event_max_stack=1000, then record with --max-stack 1000; "
 			   "or record with --call-graph dwarf"},
-		{ends->no_unwind_info, "no_unwind_info", "of stacks are incomplete (no unwind information)",
-		 cfi_remedy},
-		{ends->bad_memory, "bad_memory", "of stacks are incomplete (invalid stack address)",
+		{ends[SP_STACK_NO_UNWIND_INFO], "no_unwind_info",
+		 "of stacks are incomplete (no unwind information)", cfi_remedy},
+		{ends[SP_STACK_BAD_MEMORY], "bad_memory",
+		 "of stacks are incomplete (invalid stack address)",
 		 "show the functions where they end: sprof report -g caller"},
-		{ends->invalid_address, "invalid_address",
+		{ends[SP_STACK_INVALID_ADDRESS], "invalid_address",
 		 "of stacks are incomplete (invalid return address)", frame_pointers},
-		{ends->skipped, "skipped", "of stacks have no user callers (the recorder was overloaded)",
-		 slower},
-		{ends->switched, "switched",
+		{ends[SP_STACK_SKIPPED], "skipped",
+		 "of stacks have no user callers (the recorder was overloaded)", slower},
+		{ends[SP_STACK_SWITCHED], "switched",
 		 "of stacks are truncated (signal handler on an alternate stack)", NULL},
-		{ends->deferred, "deferred", "of stacks have no user callers (the deferred user call "
-		 "chain is missing)", "record with larger ring buffers (-m 2M), or with --call-graph fp"},
+		{ends[SP_STACK_DEFERRED], "deferred",
+		 "of stacks have no user callers (the deferred user call chain is missing)",
+		 "record with larger ring buffers (-m 2M), or with --call-graph fp"},
 		{guessed, "frame_pointer",
 		 "of stacks were unwound partly by frame pointer (callers may be missing)",
 		 led ? NULL : cfi_remedy},
@@ -406,7 +409,7 @@ bool find_truncation(struct run *run)
 {
 	const struct module *blind = most_blind(run);
 	for (uint16_t i = 0; i < run->event_count; i++)
-		if (sp_stack_ends_sum(&run->totals[i].stacks) &&
+		if (sp_profile_stacks(&run->totals[i]) &&
 		    !find_event_truncation(run, i, blind))
 			return false;
 	return true;

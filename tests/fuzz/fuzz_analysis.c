@@ -13,10 +13,7 @@
 
 static void check_profile(const struct sp_profile *profile, bool ranges)
 {
-	const struct sp_stack_ends *ends = &profile->stacks;
-	uint64_t sum = ends->complete + ends->truncated + ends->no_unwind_info +
-		       ends->bad_memory + ends->depth_limit + ends->skipped + ends->switched +
-		       ends->none + ends->deferred + ends->invalid_address;
+	uint64_t sum = sp_profile_stacks(profile);
 	/* Branches are no stacks, and those outside of ranges are not read. */
 	assert(profile->of_branches ? sum == 0 : ranges ? sum <= profile->samples
 							: sum == profile->samples);
@@ -134,8 +131,9 @@ static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 	for (size_t i = 0; analysis && i < sp_analysis_profile_count(analysis); i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
 		check_profile(profile, filter.time_count);
-		sum = sum * 31 + profile->samples + profile->stacks.complete * 3 +
-		      profile->stacks.truncated * 5 + profile->repaired * 7 + profile->row_count;
+		sum = sum * 31 + profile->samples + profile->stacks[SP_STACK_COMPLETE] * 3 +
+		      profile->stacks[SP_STACK_TRUNCATED] * 5 + profile->repaired * 7 +
+		      profile->row_count;
 	}
 	if (analysis)
 		sum = sum * 31 + sum_groups(analysis);
