@@ -10,6 +10,7 @@
 #include <sprof/sprof.h>
 #include "base/cleanup.h"
 #include "fuzz.h"
+#include "tests/thread_lives.h"
 
 static void check_profile(const struct sp_profile *profile, bool ranges)
 {
@@ -157,22 +158,22 @@ static void check_threads(const char *path)
 {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader = NULL;
-	struct sp_threads *threads = NULL;
+	struct thread_lives *threads = NULL;
 	struct sp_error *error = sp_ctx_new(&ctx);
 	assert(!error);
 	error = sp_reader_open(ctx, path, &reader);
 	if (!error)
-		error = sp_threads_new(ctx, reader, NULL, &threads);
-	for (size_t i = 0; threads && i < sp_threads_count(threads); i++) {
-		const struct sp_thread *thread = sp_threads_at(threads, i);
+		error = thread_lives_new(ctx, reader, NULL, &threads);
+	for (size_t i = 0; threads && i < thread_lives_count(threads); i++) {
+		const struct thread_life *thread = thread_lives_at(threads, i);
 		uint64_t total = total_of(&thread->times), slices = 0;
 		assert(total == thread->end_ns - thread->begin_ns);
-		for (size_t j = 0; j < SP_THREAD_SLICES; j++)
+		for (size_t j = 0; j < THREAD_SLICES; j++)
 			slices += total_of(&thread->slices[j]);
 		assert(slices == total);
 	}
 	sp_error_free(error);
-	sp_threads_free(threads);
+	thread_lives_free(threads);
 	sp_reader_free(reader);
 	sp_ctx_free(ctx);
 }
