@@ -17,7 +17,6 @@ pkginclude_HEADERS += \
 	include/sprof/sprof.h \
 	include/sprof/stat.h \
 	include/sprof/symbolizer.h \
-	include/sprof/threads.h \
 	include/sprof/timeline.h \
 	include/sprof/trace.h \
 	include/sprof/unwinder.h

@@ -272,7 +272,6 @@ enum sp_stack_end {
 	SP_STACK_NONE,           /* no stack was recorded */
 	SP_STACK_DEFERRED,       /* the record with the user part is missing */
 	SP_STACK_INVALID_ADDRESS, /* no code is mapped at the next address */
-	SP_STACK_END_COUNT,
 };
 
 /*
@@ -310,21 +309,15 @@ struct sp_tree_node {
 	uint64_t sampled;
 };
 
-/*
- * Number of samples by the end of their call chain; all in `none` if none was recorded. Samples
- * outside of a filter's times are not counted.
- */
-struct sp_stack_ends {
-	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit, skipped, switched,
-		none, deferred, invalid_address;
+/* Words for an end of stacks. */
+struct sp_stack_end_words {
+	const char *key;  /* in JSON, such as "no_unwind_info" */
+	const char *text; /* completes "12% of stacks are": "without unwind information" */
+	const char *mark; /* cause in a call tree, such as "depth limit"; NULL: none */
 };
 
-static inline uint64_t sp_stack_ends_sum(const struct sp_stack_ends *ends)
-{
-	return ends->complete + ends->truncated + ends->no_unwind_info + ends->bad_memory +
-	       ends->depth_limit + ends->skipped + ends->switched + ends->none + ends->deferred +
-	       ends->invalid_address;
-}
+/* Returns the words for an end; NULL: there is no such end, and none above it. */
+SP_API const struct sp_stack_end_words *sp_stack_end_words(enum sp_stack_end end);
 
 /*
  * A program with inherited events and short tasks. Each task begins with a whole period, so that a
@@ -361,7 +354,11 @@ struct sp_profile {
 	bool of_branches;  /* "samples" here are branches, from N stacks: */
 	uint64_t branch_stacks;
 	uint64_t accesses; /* with sp_analysis_samples.memory: samples with memory data */
-	struct sp_stack_ends stacks;
+	/*
+	 * Number of samples by the end of their call chain (enum sp_stack_end; the rest is for ends
+	 * of later versions). Samples outside of a filter's times are not counted.
+	 */
+	uint64_t stacks[16];
 	uint64_t repaired;  /* stacks with outer frames of another sample */
 	uint64_t shortened; /* stacks without their middle frames */
 	uint64_t limited;   /* stacks cut by sp_analysis_stacks.max_frames */
@@ -385,6 +382,15 @@ struct sp_profile {
 	 */
 	const struct sp_tree_node *tree;
 };
+
+/* Returns the number of samples with any end of their call chain. */
+static inline uint64_t sp_profile_stacks(const struct sp_profile *profile)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < sizeof(profile->stacks) / sizeof(*profile->stacks); i++)
+		sum += profile->stacks[i];
+	return sum;
+}
 
 #ifdef __cplusplus
 }

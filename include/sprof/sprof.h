@@ -19,7 +19,6 @@
 #include <sprof/script.h>
 #include <sprof/stat.h>
 #include <sprof/symbolizer.h>
-#include <sprof/threads.h>
 #include <sprof/timeline.h>
 #include <sprof/trace.h>
 #include <sprof/unwinder.h>

@@ -4,7 +4,6 @@
 #define SPROF_TIMELINE_H
 
 #include <sprof/analysis.h>
-#include <sprof/threads.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,6 +75,14 @@ struct sp_timeline {
  * of each. Samples without a time are at 0. Branches (sp_analysis_samples.branches) have no cells.
  */
 SP_API const struct sp_timeline *sp_analysis_timeline(const struct sp_analysis *analysis, size_t index);
+
+/* Times in each state, in ns. */
+struct sp_thread_times {
+	uint64_t running_ns;  /* on a CPU */
+	uint64_t runnable_ns; /* waiting for a CPU */
+	uint64_t blocked_ns;  /* waiting for anything else */
+	uint64_t unknown_ns;  /* records were lost */
+};
 
 /*
  * Sets ret[i] to the times that a thread of the timelines spent in each state in bin i, which begins at

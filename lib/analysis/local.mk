@@ -2,7 +2,6 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/analysis/analysis.c \
 	lib/analysis/recording.c lib/analysis/recording.h \
-	lib/analysis/threads.c \
 	lib/analysis/time_order.c lib/analysis/time_order.h
 UNIT_TESTS += \
 	tests/unit/test_analysis.c \

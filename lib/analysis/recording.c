@@ -419,7 +419,16 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	TRY(merged_add(merged, &run, index));
 	/* Symbols for which memory was too short would be shown as addresses. */
 	NEED(!resolver_no_memory(run.resolver));
-	struct sp_error *error = findings_find(&run);
+	const struct analysis_view view = {
+		.work = &run.work,
+		.names = &run.names,
+		.workers = run.workers, .worker_count = run.worker_count,
+		.totals = run.totals,
+		.span = {run.first_ns, run.last_ns},
+		.label = run.label,
+		.analysis = run.analysis,
+	};
+	struct sp_error *error = findings_find(&view);
 	merged->recordings[index].finding_count = run.analysis->findings.count;
 	if (!error && run.options.samples.timeline && run.times.states &&
 	    merged->weigher->of_threads && merged->recording_count == 1)

@@ -6,14 +6,14 @@
 #define RUNNING_ENOUGH 0.99
 
 /* Adds findings about multiplexed counters, and about values that cannot be attributed to code. */
-bool find_multiplexing(struct run *run)
+bool find_multiplexing(const struct analysis_view *view)
 {
-	for (size_t event = 0; event < run->event_count; event++) {
-		const char *name = run->totals[event].event;
+	for (size_t event = 0; event < view->work->layout->event_count; event++) {
+		const char *name = view->totals[event].event;
 		uint64_t enabled_ns = 0, running_ns = 0, unattributed = 0;
 		char text[FINDING_TEXT];
-		for (size_t i = 0; i < run->worker_count; i++) {
-			const struct event_sums *sums = &run->workers[i].counted.events[event];
+		for (size_t i = 0; i < view->worker_count; i++) {
+			const struct event_sums *sums = &view->workers[i].counted.events[event];
 			enabled_ns += sums->enabled_ns;
 			running_ns += sums->running_ns;
 			unattributed += sums->unattributed;
@@ -28,35 +28,39 @@ bool find_multiplexing(struct run *run)
 			.samples = unattributed,
 		};
 		if (part < RUNNING_ENOUGH &&
-		    !finding_add(run, &shared, "%s was counted for %s of the time (multiplexed): shares are "
-				 "of that part", name, share_text(part, text)))
+		    !finding_add(view, &shared,
+				 "%s was counted for %s of the time (multiplexed): shares are "
+				 "of that part",
+				 name, share_text(part, text)))
 			return false;
 		if (unattributed &&
-		    !finding_add(run, &unknown, "%s value%s of %s omitted: the recording has no earlier "
-				 "count to subtract", count_text(unattributed, text), plural(unattributed),
-				 name))
+		    !finding_add(view, &unknown,
+				 "%s value%s of %s omitted: the recording has no earlier "
+				 "count to subtract",
+				 count_text(unattributed, text), plural(unattributed), name))
 			return false;
 	}
 	return true;
 }
 
 /* Adds findings about samples without a branch stack, if branches are counted. */
-bool find_branchless(struct run *run)
+bool find_branchless(const struct analysis_view *view)
 {
-	for (size_t event = 0; event < run->event_count; event++) {
-		const struct sp_profile *profile = &run->totals[event];
+	for (size_t event = 0; event < view->work->layout->event_count; event++) {
+		const struct sp_profile *profile = &view->totals[event];
 		uint64_t without = 0;
 		char count[FINDING_TEXT];
-		for (size_t i = 0; i < run->worker_count; i++)
-			without += run->workers[i].counted.events[event].branchless;
+		for (size_t i = 0; i < view->worker_count; i++)
+			without += view->workers[i].counted.events[event].branchless;
 		double part = (double)without / ((double)without + (double)profile->branch_stacks);
 		const struct sp_finding finding = {
 			.kind = SP_FINDING_NO_BRANCHES, .cause = "no_branches", .event = profile->event,
 			.samples = without, .share = part,
 			.remedy = "count samples instead: sprof report --no-branch-stack",
 		};
-		if (without && !finding_add(run, &finding, "%s sample%s of %s without a branch stack omitted",
-					    count_text(without, count), plural(without), profile->event))
+		if (without &&
+		    !finding_add(view, &finding, "%s sample%s of %s without a branch stack omitted",
+				 count_text(without, count), plural(without), profile->event))
 			return false;
 	}
 	return true;

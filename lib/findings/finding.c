@@ -18,17 +18,18 @@ static bool copy(struct sp_analysis *analysis, const char **text)
 	return *text || !from;
 }
 
-bool finding_add(struct run *run, const struct sp_finding *finding, const char *format, ...)
+bool finding_add(const struct analysis_view *view, const struct sp_finding *finding,
+		 const char *format, ...)
 {
-	struct sp_analysis *analysis = run->analysis;
+	struct sp_analysis *analysis = view->analysis;
 	struct sp_finding added = *finding;
 	va_list args;
 	va_start(args, format);
 	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
-	if (what && run->label) {
+	if (what && view->label) {
 		CLEANUP_FREE char *sentence = take_ptr(what);
-		what = format_text("%s: %s", run->label, sentence);
+		what = format_text("%s: %s", view->label, sentence);
 	}
 	added.what = what;
 	if (!what || !copy(analysis, &added.what) || !copy(analysis, &added.remedy) ||
@@ -40,12 +41,12 @@ bool finding_add(struct run *run, const struct sp_finding *finding, const char *
 	return slot != NULL;
 }
 
-const char *finding_module_name(const struct run *run, const struct module *module)
+const char *finding_module_name(const struct analysis_view *view, const struct module *module)
 {
 	if (!module->is_generated)
 		return module->name;
-	CLEANUP_FREE char *name = generated_unnamed(run->machine, module);
-	return name ? arena_copy_string(&run->analysis->arena, name, strlen(name)) : NULL;
+	CLEANUP_FREE char *name = generated_unnamed(view->work->machine, module);
+	return name ? arena_copy_string(&view->analysis->arena, name, strlen(name)) : NULL;
 }
 
 const char *lower_rate_options(const struct perf_event_attr *attr, char *text)
@@ -57,29 +58,29 @@ const char *lower_rate_options(const struct perf_event_attr *attr, char *text)
 	return text;
 }
 
-const char *event_name_if_needed(const struct run *run, const struct sp_profile *profile)
+const char *event_name_if_needed(const struct analysis_view *view, const struct sp_profile *profile)
 {
-	if (run->label && run->analysis->events.count > 1)
+	if (view->label && view->analysis->events.count > 1)
 		return profile->event;
-	for (size_t i = 0; i < run->event_count; i++)
-		if (&run->totals[i] != profile && run->totals[i].samples)
+	for (size_t i = 0; i < view->work->layout->event_count; i++)
+		if (&view->totals[i] != profile && view->totals[i].samples)
 			return profile->event;
 	return NULL;
 }
 
-bool was_unwound(const struct run *run, uint16_t event)
+bool was_unwound(const struct analysis_view *view, uint16_t event)
 {
 	uint64_t known = 0;
-	for (size_t i = 0; i < run->worker_count; i++)
-		known += run->workers[i].counted.events[event].stated_ends;
-	return known * 2 > run->totals[event].samples;
+	for (size_t i = 0; i < view->worker_count; i++)
+		known += view->workers[i].counted.events[event].stated_ends;
+	return known * 2 > view->totals[event].samples;
 }
 
-bool runtime_is_go(const struct run *run)
+bool runtime_is_go(const struct analysis_view *view)
 {
 	static const char outermost[] = "runtime.goexit";
-	for (size_t i = 0; i < run->names.frames.count; i++) {
-		const struct symbol *symbol = run->names.frames.items[i].symbol;
+	for (size_t i = 0; i < view->names->frames.count; i++) {
+		const struct symbol *symbol = view->names->frames.items[i].symbol;
 		if (symbol && !strncmp(symbol->raw_name ?: symbol->name, outermost, strlen(outermost)))
 			return true;
 	}

@@ -4,20 +4,20 @@
 #define FINDINGS_FINDING_H
 
 #include "findings/text.h"
-#include "rows/run.h"
+#include "findings/findings.h"
 
 /*
  * Adds a copy of `finding`; the format makes its sentence `what`. `cause` and `summary` must be
  * constants; other texts are copied. False when out of memory.
  */
-bool finding_add(struct run *run, const struct sp_finding *finding, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+bool finding_add(const struct analysis_view *view, const struct sp_finding *finding,
+		 const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
  * Returns the module's name, which is the runtime's for generated code, so that findings of processes
  * with the same runtime are one. The analysis owns it. NULL when out of memory.
  */
-const char *finding_module_name(const struct run *run, const struct module *module);
+const char *finding_module_name(const struct analysis_view *view, const struct module *module);
 
 /*
  * Writes options for a lower rate: "-F 999", a quarter of the event's rate, or "-c 4000000" for a fixed
@@ -29,15 +29,16 @@ const char *lower_rate_options(const struct perf_event_attr *attr, char *text);
  * Returns the event's name if a finding must name it, because other events have samples or recordings
  * are summed; else NULL.
  */
-const char *event_name_if_needed(const struct run *run, const struct sp_profile *profile);
+const char *event_name_if_needed(const struct analysis_view *view,
+				 const struct sp_profile *profile);
 
 /*
  * Whether most of the event's stacks were unwound from stack copies, by the recorder or by this
  * analysis.
  */
-bool was_unwound(const struct run *run, uint16_t event);
+bool was_unwound(const struct analysis_view *view, uint16_t event);
 
 /* Returns whether the recording has stacks of a Go program: compilers' options are no remedy for them. */
-bool runtime_is_go(const struct run *run);
+bool runtime_is_go(const struct analysis_view *view);
 
 #endif

@@ -36,14 +36,14 @@ static int compare_findings(const void *a, const void *b)
 	return strcmp(x->what, y->what);
 }
 
-struct sp_error *findings_find(struct run *run)
+struct sp_error *findings_find(const struct analysis_view *view)
 {
-	struct sp_analysis *analysis = run->analysis;
+	struct sp_analysis *analysis = view->analysis;
 	for (size_t i = 0; i < finding_source_count; i++) {
 		const struct finding_source *source = &finding_sources[i];
 		size_t before = analysis->findings.count;
-		NEED(source->find(run));
-		ctx_log(run->ctx, SP_LOG_DEBUG, "findings: %s: %zu", source->name,
+		NEED(source->find(view));
+		ctx_log(view->work->ctx, SP_LOG_DEBUG, "findings: %s: %zu", source->name,
 			analysis->findings.count - before);
 		for (size_t j = before; source->in_order && j < analysis->findings.count; j++) {
 			struct sp_finding *note = vec_push(&analysis->notes);

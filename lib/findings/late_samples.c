@@ -28,18 +28,18 @@ static bool enables_interrupts(const struct frame *frame)
 }
 
 /* Returns the share of the weight of samples that may be of other code. */
-static double late_share(const struct run *run, uint16_t event, uint64_t *samples_ret)
+static double late_share(const struct analysis_view *view, uint16_t event, uint64_t *samples_ret)
 {
 	double all = 0, late = 0;
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct worker *worker = &run->workers[i];
+	for (size_t i = 0; i < view->worker_count; i++) {
+		const struct worker *worker = &view->workers[i];
 		for (size_t j = 0; j < worker->counted.leaves.count; j++) {
 			const struct leaf *leaf = &worker->counted.leaves.items[j];
 			if (resolved_event(&worker->resolved, leaf) != event)
 				continue;
 			all += (double)leaf->weight;
 			size_t frame = leaf->answer >> ANSWER_SHIFT;
-			if (!enables_interrupts(&run->names.frames.items[frame]))
+			if (!enables_interrupts(&view->names->frames.items[frame]))
 				continue;
 			late += (double)leaf->weight;
 			*samples_ret += leaf->samples;
@@ -49,38 +49,44 @@ static double late_share(const struct run *run, uint16_t event, uint64_t *sample
 }
 
 /* Returns the remedy. Counters of x86 interrupt by NMI; a virtual machine may have none. */
-static const char *remedy_of(const struct run *run)
+static const char *remedy_of(const struct analysis_view *view)
 {
-	const struct sp_file_info *info = sp_reader_info(run->reader);
+	const struct sp_file_info *info = sp_reader_info(view->work->reader);
 	char name[EVENT_PMU_NAME];
-	bool lists_pmus = event_pmu_name(run->reader, PERF_TYPE_SOFTWARE, name);
+	bool lists_pmus = event_pmu_name(view->work->reader, PERF_TYPE_SOFTWARE, name);
 	if (info->arch && !strcmp(info->arch, "x86_64") && lists_pmus)
-		return event_pmu_name(run->reader, PERF_TYPE_RAW, name) ?
-		       "record a hardware counter: -e cycles" :
-		       "record on a machine with hardware counters (-e cycles): this one has none";
+		return event_pmu_name(view->work->reader, PERF_TYPE_RAW, name)
+			       ? "record a hardware counter: -e cycles"
+			       : "record on a machine with hardware counters (-e cycles): this one "
+				 "has none";
 	return "record a hardware counter, if the machine has one: -e cycles";
 }
 
-bool find_late_samples(struct run *run)
+bool find_late_samples(const struct analysis_view *view)
 {
-	for (uint16_t event = 0; event < run->event_count; event++) {
-		const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
-		const char *name = run->totals[event].event;
+	for (uint16_t event = 0; event < view->work->layout->event_count; event++) {
+		const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
+		const char *name = view->totals[event].event;
 		char text[FINDING_TEXT];
 		uint64_t samples = 0;
-		if (run->times.roles[event] == ROLE_NONE ||
+		if (view->work->times->roles[event] == ROLE_NONE ||
 		    !record_is_clock(attr->type, attr->config))
 			continue;
-		const double share = late_share(run, event, &samples);
+		const double share = late_share(view, event, &samples);
 		const struct sp_finding finding = {
-			.kind = SP_FINDING_LATE, .cause = "late", .event = name,
-			.samples = samples, .share = share, .remedy = remedy_of(run),
+			.kind = SP_FINDING_LATE,
+			.cause = "late",
+			.event = name,
+			.samples = samples,
+			.share = share,
+			.remedy = remedy_of(view),
 		};
 		if (share >= SHARE_LEAST &&
-		    !finding_add(run, &finding,
+		    !finding_add(view, &finding,
 				 "%s of %s is in functions that enable interrupts, such as "
 				 "finish_task_switch: it includes code with interrupts disabled, "
-				 "which a timer cannot sample", share_text(share, text), name))
+				 "which a timer cannot sample",
+				 share_text(share, text), name))
 			return false;
 	}
 	return true;

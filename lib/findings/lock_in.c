@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include "findings/sources.h"
 
-bool find_lock_in(struct run *run)
+bool find_lock_in(const struct analysis_view *view)
 {
 	char text[SP_WORDS_SIZE], remedy[FINDING_TEXT];
-	for (uint16_t event = 0; event < run->event_count; event++) {
-		const struct sp_profile *profile = &run->totals[event];
+	for (uint16_t event = 0; event < view->work->layout->event_count; event++) {
+		const struct sp_profile *profile = &view->totals[event];
 		struct sp_lock_in lock_in;
-		if (run->times.roles[event] == ROLE_NONE)
+		if (view->work->times->roles[event] == ROLE_NONE)
 			continue;
-		if (!sp_lock_in_find(&run->work.layout->events[event].attr, 0, &lock_in))
+		if (!sp_lock_in_find(&view->work->layout->events[event].attr, 0, &lock_in))
 			continue;
 		sp_lock_in_text(&lock_in, text, sizeof(text));
 		snprintf(remedy, sizeof(remedy), "record with -F %llu",
@@ -24,7 +24,7 @@ bool find_lock_in(struct run *run)
 			.kind = SP_FINDING_LOCK_IN, .cause = "lock_in", .event = profile->event,
 			.remedy = remedy,
 		};
-		if (!finding_add(run, &finding, "%s: %s; errors may exceed the intervals",
+		if (!finding_add(view, &finding, "%s: %s; errors may exceed the intervals",
 				 profile->event, text))
 			return false;
 	}

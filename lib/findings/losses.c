@@ -63,11 +63,11 @@ static bool focus_cpu(const struct sp_loss *losses, size_t count, uint64_t total
 }
 
 /* Writes when and where losses happened: ", 96% of them on CPU 1, most between 1.20 s and 1.45 s". */
-static bool describe_focus(const struct run *run, const struct sp_loss *losses, size_t count,
-			   char *text, size_t size)
+static bool describe_focus(const struct analysis_view *view, const struct sp_loss *losses,
+			   size_t count, char *text, size_t size)
 {
-	uint64_t total = 0, start_ns = run->first_ns;
-	uint64_t duration_ns = run->last_ns - start_ns;
+	uint64_t total = 0, start_ns = view->span.begin_ns;
+	uint64_t duration_ns = view->span.end_ns - start_ns;
 	struct loss_focus focus = {0};
 	char share[FINDING_TEXT], begin[FINDING_TEXT], end[FINDING_TEXT];
 	*text = 0;
@@ -81,7 +81,8 @@ static bool describe_focus(const struct run *run, const struct sp_loss *losses, 
 	if (focus.cpu != UINT32_MAX)
 		snprintf(text, size, ", %s of them on CPU %u", share_text(focus.cpu_share, share),
 			 focus.cpu);
-	if (run->sideband.by_offset || focus.begin_ns < start_ns || focus.end_ns < focus.begin_ns)
+	if (view->work->sideband->by_offset || focus.begin_ns < start_ns ||
+	    focus.end_ns < focus.begin_ns)
 		return true;
 	/*
 	 * The kernel reports a loss when the ring buffer has room again, so the record's time is the
@@ -111,9 +112,9 @@ static bool is_dummy(const struct perf_event_attr *attr)
 #define LARGEST_RINGS (UINT64_C(64) << 20)
 
 /* Writes an option for ring buffers that are four times as large. False if they are large. */
-static bool larger_rings(const struct run *run, uint64_t least, char *text, size_t size)
+static bool larger_rings(const struct analysis_view *view, uint64_t least, char *text, size_t size)
 {
-	uint64_t used = run->sideband.ring_bytes;
+	uint64_t used = view->work->sideband->ring_bytes;
 	uint64_t wanted = least > LARGER_RINGS ? least : LARGER_RINGS;
 	if (used > LARGEST_RINGS / 4)
 		return false;
@@ -124,23 +125,25 @@ static bool larger_rings(const struct run *run, uint64_t least, char *text, size
 }
 
 /* Writes the remedy for an event's losses, with its own rate. */
-static const char *loss_remedy(const struct run *run, uint16_t event, char *text, size_t size)
+static const char *loss_remedy(const struct analysis_view *view, uint16_t event, char *text,
+			       size_t size)
 {
-	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
 	/* Ring buffers are already large if samples have stack copies. */
-	bool copies = was_unwound(run, event) || attr->sample_type & PERF_SAMPLE_STACK_USER;
-	bool waits = !strcmp(run->totals[event].event, TIMES_WAIT_EVENT);
+	bool copies = was_unwound(view, event) || attr->sample_type & PERF_SAMPLE_STACK_USER;
+	bool waits = !strcmp(view->totals[event].event, TIMES_WAIT_EVENT);
 	char rate[FINDING_TEXT], rings[FINDING_TEXT];
 	lower_rate_options(attr, rate);
 	if (waits)
 		snprintf(rate, sizeof(rate), "--off-cpu=5");
-	if (losses_outside_rings(run->sideband.losses, event) * 2 > run->totals[event].lost)
+	if (losses_outside_rings(view->work->sideband->losses, event) * 2 >
+	    view->totals[event].lost)
 		snprintf(text, size, "record %s (%s), or to a faster disk (-o FILE)",
 			 waits ? "fewer waits" : "at a lower rate", rate);
 	else if (attr->write_backward)
 		snprintf(text, size, "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
 			 "overwrite mode loses samples while it reads the buffers", rate);
-	else if (larger_rings(run, copies ? UINT64_C(32) << 20 : 0, rings, sizeof(rings)))
+	else if (larger_rings(view, copies ? UINT64_C(32) << 20 : 0, rings, sizeof(rings)))
 		snprintf(text, size, "record with larger ring buffers: %s", rings);
 	else if (waits)
 		snprintf(text, size, "record fewer processes: -p PID");
@@ -152,77 +155,82 @@ static const char *loss_remedy(const struct run *run, uint16_t event, char *text
 /* Share of the losses until the first round that changes the answer: the rest is complete. */
 #define ATTACHING_LEAST 0.5
 
-static bool add_lost_metadata(struct run *run, uint64_t lost, const char *where)
+static bool add_lost_metadata(const struct analysis_view *view, uint64_t lost, const char *where)
 {
 	char rings[FINDING_TEXT], remedy[80];
 	snprintf(remedy, sizeof(remedy), "record with larger ring buffers: %s",
-		 larger_rings(run, 0, rings, sizeof(rings)) ? rings : "-m 64M");
+		 larger_rings(view, 0, rings, sizeof(rings)) ? rings : "-m 64M");
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_LOST, .cause = "lost_metadata", .remedy = remedy,
 	};
 	char count[FINDING_TEXT];
-	return finding_add(run, &finding, "%s metadata record%s (mmap, comm, fork) lost%s: symbols may "
-			   "be missing or wrong", count_text(lost, count), plural(lost), where);
+	return finding_add(view, &finding,
+			   "%s metadata record%s (mmap, comm, fork) lost%s: symbols may "
+			   "be missing or wrong",
+			   count_text(lost, count), plural(lost), where);
 }
 
-static bool find_event_losses(struct run *run, uint16_t event, const struct sp_loss *losses,
-			      size_t count)
+static bool find_event_losses(const struct analysis_view *view, uint16_t event,
+			      const struct sp_loss *losses, size_t count)
 {
-	const struct sp_profile *profile = &run->totals[event];
+	const struct sp_profile *profile = &view->totals[event];
 	uint64_t own = profile->lost_own;
 	char where[200], lost[FINDING_TEXT], owns[FINDING_TEXT], share[FINDING_TEXT], of_all[80] = "";
 	char remedy[200];
-	bool metadata = is_dummy(&run->work.layout->events[event].attr);
+	bool metadata = is_dummy(&view->work->layout->events[event].attr);
 	/* Losses that concern only other processes need no finding. */
 	if (!profile->lost || (!metadata && !own))
 		return true;
-	if (!describe_focus(run, losses, count, where, sizeof(where)))
+	if (!describe_focus(view, losses, count, where, sizeof(where)))
 		return false;
 	if (metadata)
-		return add_lost_metadata(run, profile->lost, where);
+		return add_lost_metadata(view, profile->lost, where);
 	double all = (double)own;
-	for (size_t i = 0; i < run->worker_count; i++)
-		all += (double)run->workers[i].counted.events[event].recorded;
+	for (size_t i = 0; i < view->worker_count; i++)
+		all += (double)view->workers[i].counted.events[event].recorded;
 	const struct sp_finding finding = {
-		.kind = SP_FINDING_LOST, .cause = "lost", .event = profile->event, .samples = own,
+		.kind = SP_FINDING_LOST,
+		.cause = "lost",
+		.event = profile->event,
+		.samples = own,
 		.share = (double)own / all,
-		.remedy = loss_remedy(run, event, remedy, sizeof(remedy)),
+		.remedy = loss_remedy(view, event, remedy, sizeof(remedy)),
 	};
 	if (own < profile->lost)
 		snprintf(of_all, sizeof(of_all), "; %s across all processes on these CPUs",
 			 count_text(profile->lost, lost));
-	double attaching = run->sideband.attaching_share;
+	double attaching = view->work->sideband->attaching_share;
 	if (attaching >= ATTACHING_LEAST)
 		snprintf(where + strlen(where), sizeof(where) - strlen(where),
 			 ", %s while attaching", share_text(attaching, share));
-	return finding_add(run, &finding, "%s%s sample%s of %s (%s) lost%s%s", *of_all ? "about " : "",
-			   count_text(own, owns), plural(own), profile->event,
-			   share_text(finding.share, share), of_all, where);
+	return finding_add(view, &finding, "%s%s sample%s of %s (%s) lost%s%s",
+			   *of_all ? "about " : "", count_text(own, owns), plural(own),
+			   profile->event, share_text(finding.share, share), of_all, where);
 }
 
-bool find_losses(struct run *run)
+bool find_losses(const struct analysis_view *view)
 {
-	const struct sp_losses *all = run->sideband.losses;
+	const struct sp_losses *all = view->work->sideband->losses;
 	size_t total = sp_losses_moment_count(all);
 	CLEANUP_FREE struct sp_loss *losses = calloc(total + 1, sizeof(*losses));
 	if (!losses)
 		return false;
-	for (uint16_t event = 0; event < run->event_count; event++) {
+	for (uint16_t event = 0; event < view->work->layout->event_count; event++) {
 		size_t count = 0;
 		for (size_t i = 0; i < total; i++)
 			if (sp_losses_moment(all, i)->event == event)
 				losses[count++] = *sp_losses_moment(all, i);
 		qsort(losses, count, sizeof(*losses), compare_losses);
-		if (!find_event_losses(run, event, losses, count))
+		if (!find_event_losses(view, event, losses, count))
 			return false;
 	}
 	return true;
 }
 
-bool find_throttling(struct run *run)
+bool find_throttling(const struct analysis_view *view)
 {
-	for (size_t i = 0; i < run->event_count; i++) {
-		const struct sp_profile *profile = &run->totals[i];
+	for (size_t i = 0; i < view->work->layout->event_count; i++) {
+		const struct sp_profile *profile = &view->totals[i];
 		char times[FINDING_TEXT], time[FINDING_TEXT], rate[FINDING_TEXT], remedy[80];
 		uint64_t count = profile->throttled_count, ns = profile->throttled_ns;
 		double part = profile->weight_is_time && profile->weight ?
@@ -230,14 +238,15 @@ bool find_throttling(struct run *run)
 		if (!count)
 			continue;
 		snprintf(remedy, sizeof(remedy), "record at a lower rate: %s",
-			 lower_rate_options(&run->work.layout->events[i].attr, rate));
+			 lower_rate_options(&view->work->layout->events[i].attr, rate));
 		const struct sp_finding finding = {
 			.kind = SP_FINDING_THROTTLED, .cause = "throttled", .event = profile->event,
 			.share = part, .remedy = remedy,
 		};
-		if (!finding_add(run, &finding, "%s was throttled %s%s, for %s in total: samples are "
-				 "missing there", profile->event,
-				 count == 1 ? "once" : count_text(count, times),
+		if (!finding_add(view, &finding,
+				 "%s was throttled %s%s, for %s in total: samples are "
+				 "missing there",
+				 profile->event, count == 1 ? "once" : count_text(count, times),
 				 count == 1 ? "" : " times", time_text(ns, time)))
 			return false;
 	}

@@ -4,22 +4,23 @@
 #include "findings/sources.h"
 
 /* Adds that the recording is unfinished: its recorder still ran at the last sample. */
-static bool add_unfinished(struct run *run, enum sp_finding_kind kind, const char *what)
+static bool add_unfinished(const struct analysis_view *view, enum sp_finding_kind kind,
+			   const char *what)
 {
 	const struct sp_finding finding = {.kind = kind, .cause = "unfinished"};
 	char time[FINDING_TEXT];
-	bool timed = run->last_ns > 0;
-	return finding_add(run, &finding, "%s%s%s", what, timed ? " — last sample after " : "",
-			   timed ? time_text(run->last_ns - run->first_ns, time) : "");
+	bool timed = view->span.end_ns > 0;
+	return finding_add(view, &finding, "%s%s%s", what, timed ? " — last sample after " : "",
+			   timed ? time_text(view->span.end_ns - view->span.begin_ns, time) : "");
 }
 
-static bool find_places(struct run *run)
+static bool find_places(const struct analysis_view *view)
 {
-	const struct sp_damage *unfinished = reader_unfinished_damage(run->reader);
-	size_t places = sp_reader_damage_count(run->reader), first = 0;
-	if (unfinished && !add_unfinished(run, SP_FINDING_DAMAGE, unfinished->what))
+	const struct sp_damage *unfinished = reader_unfinished_damage(view->work->reader);
+	size_t places = sp_reader_damage_count(view->work->reader), first = 0;
+	if (unfinished && !add_unfinished(view, SP_FINDING_DAMAGE, unfinished->what))
 		return false;
-	if (unfinished && sp_reader_damage(run->reader, 0) == unfinished)
+	if (unfinished && sp_reader_damage(view->work->reader, 0) == unfinished)
 		first++;
 	places -= unfinished != NULL;
 	const struct sp_finding finding = {
@@ -27,44 +28,46 @@ static bool find_places(struct run *run)
 		.remedy = places > 1 ? "list all places: sprof info" : NULL,
 	};
 	return !places ||
-	       finding_add(run, &finding, "the recording is damaged in %zu place%s; the rest is shown: %s",
-			   places, plural(places), sp_reader_damage(run->reader, first)->what);
+	       finding_add(view, &finding,
+			   "the recording is damaged in %zu place%s; the rest is shown: %s", places,
+			   plural(places), sp_reader_damage(view->work->reader, first)->what);
 }
 
-bool find_damage(struct run *run)
+bool find_damage(const struct analysis_view *view)
 {
 	uint64_t unknown = 0;
-	for (size_t i = 0; i < run->worker_count; i++)
-		unknown += run->workers[i].counted.unknown_event;
+	for (size_t i = 0; i < view->worker_count; i++)
+		unknown += view->workers[i].counted.unknown_event;
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_DAMAGE, .cause = "unknown_event", .samples = unknown,
 	};
 	char count[FINDING_TEXT];
-	if (unknown && !finding_add(run, &finding, "%s sample%s of an event that the recording does not "
-				    "describe: omitted", count_text(unknown, count), plural(unknown)))
+	if (unknown && !finding_add(view, &finding,
+				    "%s sample%s of an event that the recording does not "
+				    "describe: omitted",
+				    count_text(unknown, count), plural(unknown)))
 		return false;
-	return find_places(run);
+	return find_places(view);
 }
 
-bool find_unfinished(struct run *run)
+bool find_unfinished(const struct analysis_view *view)
 {
-	const char *unfinished = sp_reader_unfinished(run->reader);
-	return !unfinished || add_unfinished(run, SP_FINDING_NOTE, unfinished);
+	const char *unfinished = sp_reader_unfinished(view->work->reader);
+	return !unfinished || add_unfinished(view, SP_FINDING_NOTE, unfinished);
 }
 
-bool find_notes(struct run *run)
+bool find_notes(const struct analysis_view *view)
 {
-	for (size_t i = 0; i < run->sideband.notes.count; i++) {
-		const struct note *note = &run->sideband.notes.items[i];
+	for (size_t i = 0; i < view->work->sideband->notes.count; i++) {
+		const struct note *note = &view->work->sideband->notes.items[i];
 		char time[FINDING_TEXT];
-		bool timed = note->time_ns >= run->first_ns && run->last_ns;
+		bool timed = note->time_ns >= view->span.begin_ns && view->span.end_ns;
 		const struct sp_finding finding = {
 			.kind = SP_FINDING_NOTE,
-			.cause = i < run->sideband.recorded_notes ? "recorder" : "analysis",
+			.cause = i < view->work->sideband->recorded_notes ? "recorder" : "analysis",
 		};
-		if (!finding_add(run, &finding, "%s%s%s", note->text, timed ? " — after " : "",
-				 timed ? time_text(note->time_ns - run->first_ns, time) :
-					 ""))
+		if (!finding_add(view, &finding, "%s%s%s", note->text, timed ? " — after " : "",
+				 timed ? time_text(note->time_ns - view->span.begin_ns, time) : ""))
 			return false;
 	}
 	return true;

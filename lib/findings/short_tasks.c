@@ -51,24 +51,25 @@ static char *name_programs(const struct sp_profile *profile)
 }
 
 /* Sets the remedy for time without samples. */
-static void set_remedy(const struct run *run, size_t event, char *remedy, size_t size)
+static void set_remedy(const struct analysis_view *view, size_t event, char *remedy, size_t size)
 {
-	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
 	bool is_slow = attr->freq && attr->sample_freq < 20000;
 	bool has_switches = false;
-	for (size_t i = 0; i < run->event_count; i++)
-		has_switches |= run->work.layout->events[i].attr.context_switch;
+	for (size_t i = 0; i < view->work->layout->event_count; i++)
+		has_switches |= view->work->layout->events[i].attr.context_switch;
 	snprintf(remedy, size, "record %sall CPUs as root (--scope cpu), or at a higher rate%s",
 		 has_switches ? "" : "context switches (--switch-events), ",
 		 is_slow ? " (-F 20000)" : "");
 }
 
-static bool add_finding(struct run *run, const struct sp_profile *profile, const struct total *total)
+static bool add_finding(const struct analysis_view *view, const struct sp_profile *profile,
+			const struct total *total)
 {
-	size_t event = (size_t)(profile - run->totals);
+	size_t event = (size_t)(profile - view->totals);
 	char unsampled[FINDING_TEXT], tasks[FINDING_TEXT], share[FINDING_TEXT];
 	char of_all[80], remedy[160];
-	bool is_scaled = times_scaled_clock(&run->times, (uint16_t)event);
+	bool is_scaled = times_scaled_clock(view->work->times, (uint16_t)event);
 	double all = (double)profile->weight + (is_scaled ? 0 : (double)total->weight);
 	double part = (double)total->weight / all;
 	bool known = profile->weight_is_time || total->exact;
@@ -81,38 +82,41 @@ static bool add_finding(struct run *run, const struct sp_profile *profile, const
 			 is_scaled ? "has no stack" : "is missing");
 	else
 		snprintf(of_all, sizeof(of_all), "their counts are missing");
-	set_remedy(run, event, remedy, sizeof(remedy));
+	set_remedy(view, event, remedy, sizeof(remedy));
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_UNSAMPLED, .cause = "unsampled", .event = profile->event,
 		.share = known ? part : 0, .remedy = remedy,
 	};
-	return finding_add(run, &finding, "%s of %s threads and processes ended before their first "
-			   "sample of %s: %s (%s)", count_text(total->unsampled, unsampled),
-			   count_text(total->tasks, tasks), profile->event, of_all, programs);
+	return finding_add(view, &finding,
+			   "%s of %s threads and processes ended before their first "
+			   "sample of %s: %s (%s)",
+			   count_text(total->unsampled, unsampled), count_text(total->tasks, tasks),
+			   profile->event, of_all, programs);
 }
 
 /* Adds a finding if tasks with samples lack much weight: each fork and exec, half a period. */
-static bool add_lacking(struct run *run, const struct sp_profile *profile, uint64_t tasks)
+static bool add_lacking(const struct analysis_view *view, const struct sp_profile *profile,
+			uint64_t tasks)
 {
-	size_t event = (size_t)(profile - run->totals);
+	size_t event = (size_t)(profile - view->totals);
 	char count[FINDING_TEXT], share[FINDING_TEXT], remedy[160];
 	double part = (double)profile->missing_weight /
 		      ((double)profile->missing_weight + (double)profile->weight);
 	if (profile->lost_own || profile->throttled_ns || !profile->weight_is_time ||
 	    !(part >= LACKING_LEAST))
 		return true;
-	set_remedy(run, event, remedy, sizeof(remedy));
+	set_remedy(view, event, remedy, sizeof(remedy));
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_UNSAMPLED, .cause = "unsampled", .event = profile->event,
 		.share = part, .remedy = remedy,
 	};
-	return finding_add(run, &finding,
+	return finding_add(view, &finding,
 			   "the begin of %s threads and processes has no samples of %s: up to %s "
 			   "of the total is missing",
 			   count_text(tasks, count), profile->event, share_text(part, share));
 }
 
-static bool find_event(struct run *run, const struct sp_profile *profile)
+static bool find_event(const struct analysis_view *view, const struct sp_profile *profile)
 {
 	struct total total = {.exact = true};
 	for (size_t i = 0; i < profile->unsampled_count; i++) {
@@ -124,14 +128,14 @@ static bool find_event(struct run *run, const struct sp_profile *profile)
 	}
 	bool small = profile->weight_is_time && (double)total.weight <
 			     SHARE_LEAST * ((double)total.weight + (double)profile->weight);
-	return total.unsampled && !small ? add_finding(run, profile, &total)
-					 : add_lacking(run, profile, total.tasks);
+	return total.unsampled && !small ? add_finding(view, profile, &total)
+					 : add_lacking(view, profile, total.tasks);
 }
 
-bool find_unsampled(struct run *run)
+bool find_unsampled(const struct analysis_view *view)
 {
-	for (size_t i = 0; i < run->event_count; i++)
-		if (!find_event(run, &run->totals[i]))
+	for (size_t i = 0; i < view->work->layout->event_count; i++)
+		if (!find_event(view, &view->totals[i]))
 			return false;
 	return true;
 }

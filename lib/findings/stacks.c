@@ -16,40 +16,43 @@
 /* Share of the stacks that must fit the stack size that a remedy proposes. */
 #define WHOLE_ENOUGH 0.995
 
-static uint64_t samples_of(const struct run *run)
+static uint64_t samples_of(const struct analysis_view *view)
 {
 	uint64_t samples = 0;
-	for (size_t i = 0; i < run->event_count; i++)
-		samples += run->totals[i].samples;
+	for (size_t i = 0; i < view->work->layout->event_count; i++)
+		samples += view->totals[i].samples;
 	return samples;
 }
 
-static bool find_refusal(struct run *run)
+static bool find_refusal(const struct analysis_view *view)
 {
-	const struct sp_error *refusal = run->unwinding.refusal;
+	const struct sp_error *refusal = view->work->unwinding->refusal;
 	if (!refusal)
 		return true;
 	const struct sp_finding finding = {
-		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = "no_unwinder",
-		.samples = samples_of(run), .share = 1, .remedy = sp_error_remedy(refusal),
+		.kind = SP_FINDING_TRUNCATED_STACKS,
+		.cause = "no_unwinder",
+		.samples = samples_of(view),
+		.share = 1,
+		.remedy = sp_error_remedy(refusal),
 	};
-	return finding_add(run, &finding, "recorded stack copies cannot be unwound here: %s",
+	return finding_add(view, &finding, "recorded stack copies cannot be unwound here: %s",
 			   sp_error_message(refusal));
 }
 
 /* Adds the stacks that the recorder unwound, by the module of the outermost call. */
-static bool sum_recorded_blinds(const struct run *run, const struct worker *worker,
+static bool sum_recorded_blinds(const struct analysis_view *view, const struct worker *worker,
 				struct stacks *sums)
 {
 	const struct counted *counted = &worker->counted;
 	for (size_t i = 0; i < counted->leaves.count; i++) {
 		const struct leaf *leaf = &counted->leaves.items[i];
 		uint16_t event = resolved_event(&worker->resolved, leaf);
-		if (run->work.layout->events[event].attr.sample_type & PERF_SAMPLE_STACK_USER ||
+		if (view->work->layout->events[event].attr.sample_type & PERF_SAMPLE_STACK_USER ||
 		    resolved_stack_end(&worker->resolved, leaf) != SP_STACK_NO_UNWIND_INFO)
 			continue;
 		uint32_t frame = resolved_outermost(&worker->resolved, leaf) >> ANSWER_SHIFT;
-		const struct module *module = run->names.frames.items[frame].module;
+		const struct module *module = view->names->frames.items[frame].module;
 		if (module && !stacks_add_no_unwind_info(sums, module, leaf->chains))
 			return false;
 	}
@@ -57,15 +60,15 @@ static bool sum_recorded_blinds(const struct run *run, const struct worker *work
 }
 
 /* Sums up, by module, the stacks of all workers that ended without unwind information. */
-static bool sum_blinds(const struct run *run, struct stacks *sums)
+static bool sum_blinds(const struct analysis_view *view, struct stacks *sums)
 {
 	bool recorded = false;
-	for (size_t i = 0; i < run->event_count && !run->work.only_leaves; i++)
-		recorded |= run->totals[i].stacks.no_unwind_info != 0;
-	for (size_t i = 0; i < run->worker_count; i++) {
-		if (recorded && !sum_recorded_blinds(run, &run->workers[i], sums))
+	for (size_t i = 0; i < view->work->layout->event_count && !view->work->only_leaves; i++)
+		recorded |= view->totals[i].stacks[SP_STACK_NO_UNWIND_INFO] != 0;
+	for (size_t i = 0; i < view->worker_count; i++) {
+		if (recorded && !sum_recorded_blinds(view, &view->workers[i], sums))
 			return false;
-		const struct stacks *stacks = &run->workers[i].counted.stacks;
+		const struct stacks *stacks = &view->workers[i].counted.stacks;
 		for (size_t j = 0; j < stacks->blinds.count; j++)
 			if (!stacks_add_no_unwind_info(sums, stacks->blinds.items[j].module,
 						       stacks->blinds.items[j].stacks))
@@ -90,18 +93,19 @@ static int compare_blinds(const void *a, const void *b)
  * Returns the remedy for stacks that end in a module without unwind information; NULL: none is
  * known. Frame pointers are none: the unwinder has followed them where the code keeps them.
  */
-static const char *unwind_remedy(const struct run *run, const struct module *module,
+static const char *unwind_remedy(const struct analysis_view *view, const struct module *module,
 				 const char **why_ret)
 {
 	if (module->is_generated) {
-		const struct runtime *runtime = machine_runtime(run->machine, module->pid);
+		const struct runtime *runtime = machine_runtime(view->work->machine, module->pid);
 		return runtime ? runtime->stacks : NULL;
 	}
 	/* Runtimes have code of assemblers of their own, which write no unwind information. */
 	if (module->runtime)
 		return NULL;
 	const char *text, *remedy;
-	enum resolver_problem problem = resolver_problem(run->resolver, module, &text, &remedy);
+	enum resolver_problem problem =
+		resolver_problem(view->names->symbolizer.resolver, module, &text, &remedy);
 	if (problem == RESOLVER_MISSING_FILE || problem == RESOLVER_WRONG_FILE) {
 		*why_ret = text;
 		return remedy;
@@ -110,11 +114,11 @@ static const char *unwind_remedy(const struct run *run, const struct module *mod
 }
 
 /* Returns the module in which most stacks end without unwind information; NULL: unknown. */
-static const struct module *most_blind(const struct run *run)
+static const struct module *most_blind(const struct analysis_view *view)
 {
 	struct stacks sums = {0};
 	const struct blind *most = NULL;
-	if (sum_blinds(run, &sums))
+	if (sum_blinds(view, &sums))
 		for (size_t i = 0; i < sums.blinds.count; i++)
 			if (!most || sums.blinds.items[i].stacks > most->stacks)
 				most = &sums.blinds.items[i];
@@ -123,7 +127,7 @@ static const struct module *most_blind(const struct run *run)
 	return module;
 }
 
-static bool add_blind(struct run *run, const struct blind *blind, uint64_t samples)
+static bool add_blind(const struct analysis_view *view, const struct blind *blind, uint64_t samples)
 {
 	char share[FINDING_TEXT];
 	const char *why = NULL;
@@ -134,62 +138,63 @@ static bool add_blind(struct run *run, const struct blind *blind, uint64_t sampl
 	share_text(finding.share, share);
 	if (!blind->module) {
 		finding.cause = "invalid_address";
-		return finding_add(run, &finding, "%s of stacks end at an address where no code is mapped",
-				   share);
+		return finding_add(view, &finding,
+				   "%s of stacks end at an address where no code is mapped", share);
 	}
 	if (!strcmp(blind->module->path, "[uprobes]")) {
 		finding.cause = "return_probes";
 		finding.summary = "of stacks are incomplete (return probes of a tracer)";
 		finding.remedy = "stop the tracer, or record with --call-graph fp (Linux 6.11)";
-		return finding_add(run, &finding, "%s of stacks end at return probes of a tracer",
+		return finding_add(view, &finding, "%s of stacks end at return probes of a tracer",
 				   share);
 	}
-	if (run->unwinding.unwinder)
-		why = unwinder_problem(run->unwinding.unwinder, blind->module);
+	if (view->work->unwinding->unwinder)
+		why = unwinder_problem(view->work->unwinding->unwinder, blind->module);
 	finding.cause = "no_unwind_info";
-	finding.object = finding_module_name(run, blind->module);
+	finding.object = finding_module_name(view, blind->module);
 	if (!finding.object)
 		return false;
 	finding.summary = "of stacks are incomplete (no unwind information)";
-	finding.remedy = unwind_remedy(run, blind->module, &why);
-	return finding_add(run, &finding, "%s of stacks are incomplete (no unwind information): %s%s%s%s",
-			   share, finding.object, why ? " (" : "", why ?: "", why ? ")" : "");
+	finding.remedy = unwind_remedy(view, blind->module, &why);
+	return finding_add(view, &finding,
+			   "%s of stacks are incomplete (no unwind information): %s%s%s%s", share,
+			   finding.object, why ? " (" : "", why ?: "", why ? ")" : "");
 }
 
-static bool find_blinds(struct run *run)
+static bool find_blinds(const struct analysis_view *view)
 {
 	struct stacks sums = {0};
-	uint64_t samples = samples_of(run);
-	bool done = sum_blinds(run, &sums);
+	uint64_t samples = samples_of(view);
+	bool done = sum_blinds(view, &sums);
 	if (sums.blinds.count)
 		qsort(sums.blinds.items, sums.blinds.count, sizeof(*sums.blinds.items),
 		      compare_blinds);
 	for (size_t i = 0; done && i < sums.blinds.count && i < BLIND_MAX; i++)
 		if ((double)sums.blinds.items[i].stacks >= BLIND_SHARE * (double)samples)
-			done = add_blind(run, &sums.blinds.items[i], samples);
+			done = add_blind(view, &sums.blinds.items[i], samples);
 	stacks_deinit(&sums);
 	return done;
 }
 
-bool find_stacks_by_module(struct run *run)
+bool find_stacks_by_module(const struct analysis_view *view)
 {
-	return find_refusal(run) && find_blinds(run);
+	return find_refusal(view) && find_blinds(view);
 }
 
 /*
  * Returns the stack size that would have held nearly all stacks; 0 if it is unknown, because too many
  * stacks are truncated at any size.
  */
-static uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
+static uint32_t stack_size_enough(const struct analysis_view *view, uint64_t truncated)
 {
 	uint64_t whole = 0, below = 0;
-	for (size_t i = 0; i < run->worker_count; i++)
+	for (size_t i = 0; i < view->worker_count; i++)
 		for (size_t j = 0; j < REACH_CLASSES; j++)
-			whole += run->workers[i].counted.stacks.reaches[j];
+			whole += view->workers[i].counted.stacks.reaches[j];
 	double enough = WHOLE_ENOUGH * (double)(whole + truncated);
 	for (size_t j = 0; j < REACH_CLASSES; j++) {
-		for (size_t i = 0; i < run->worker_count; i++)
-			below += run->workers[i].counted.stacks.reaches[j];
+		for (size_t i = 0; i < view->worker_count; i++)
+			below += view->workers[i].counted.stacks.reaches[j];
 		if ((double)below >= enough)
 			return (uint32_t)(j + 1) << 10;
 	}
@@ -209,18 +214,18 @@ static uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 #define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
 
 /* Returns the remedy for stacks that no copy can hold. */
-static const char *no_more_stack(const struct run *run)
+static const char *no_more_stack(const struct analysis_view *view)
 {
-	return runtime_is_go(run) ? NO_MORE_GO_STACK : NO_MORE_STACK;
+	return runtime_is_go(view) ? NO_MORE_GO_STACK : NO_MORE_STACK;
 }
 
 /* Returns a remedy with the stack size that the recorder measured. */
-static const char *noted_remedy(const struct run *run, char *text, size_t size)
+static const char *noted_remedy(const struct analysis_view *view, char *text, size_t size)
 {
-	for (size_t i = run->sideband.notes.count; i-- > 0;) {
-		uint64_t bytes = run->sideband.notes.items[i].stack_bytes;
+	for (size_t i = view->work->sideband->notes.count; i-- > 0;) {
+		uint64_t bytes = view->work->sideband->notes.items[i].stack_bytes;
 		if (bytes == NOTE_STACK_NO_MORE)
-			return no_more_stack(run);
+			return no_more_stack(view);
 		if (!bytes || bytes > STACK_COPY_MAX)
 			continue;
 		snprintf(text, size, COPY_MORE "%llu", (unsigned long long)bytes);
@@ -230,43 +235,43 @@ static const char *noted_remedy(const struct run *run, char *text, size_t size)
 }
 
 /* Returns the remedy for stacks that are larger than their copies. */
-static const char *copy_remedy(const struct run *run, const struct perf_event_attr *attr,
+static const char *copy_remedy(const struct analysis_view *view, const struct perf_event_attr *attr,
 			       uint64_t truncated, char *text, size_t size)
 {
-	uint32_t more = stack_size_enough(run, truncated);
+	uint32_t more = stack_size_enough(view, truncated);
 	/* Nothing tells the stacks' sizes. */
 	if (more <= attr->sample_stack_user)
 		more = attr->sample_stack_user < COPY_MUCH ? COPY_MUCH : STACK_COPY_MAX;
 	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
-		return noted_remedy(run, text, size);
+		return noted_remedy(view, text, size);
 	if (attr->sample_stack_user >= STACK_COPY_MAX)
-		return no_more_stack(run);
+		return no_more_stack(view);
 	snprintf(text, size, COPY_MORE "%u",
 		 more < STACK_COPY_MAX ? more : STACK_COPY_MAX);
 	return text;
 }
 
 /* Returns whether most truncated stacks end at pages that were not resident, by the recorder's note. */
-static bool ends_at_pages(const struct run *run)
+static bool ends_at_pages(const struct analysis_view *view)
 {
-	for (size_t i = 0; i < run->sideband.notes.count; i++)
-		if (run->sideband.notes.items[i].of_pages)
+	for (size_t i = 0; i < view->work->sideband->notes.count; i++)
+		if (view->work->sideband->notes.items[i].of_pages)
 			return true;
 	return false;
 }
 
-static bool is_generated(const struct run *run, uint32_t frame)
+static bool is_generated(const struct analysis_view *view, uint32_t frame)
 {
-	return frame < run->names.frames.count && run->names.frames.items[frame].module &&
-	       run->names.frames.items[frame].module->is_generated;
+	return frame < view->names->frames.count && view->names->frames.items[frame].module &&
+	       view->names->frames.items[frame].module->is_generated;
 }
 
 /*
  * Adds up an event's stacks of one worker that pass through generated code. Returns false when out
  * of memory.
  */
-static bool sum_generated(const struct run *run, const struct worker *worker, uint16_t event,
-			  uint64_t *sum)
+static bool sum_generated(const struct analysis_view *view, const struct worker *worker,
+			  uint16_t event, uint64_t *sum)
 {
 	const struct resolved *resolved = &worker->resolved;
 	const struct radix *radix = &worker->counted.chains.radix;
@@ -280,12 +285,12 @@ static bool sum_generated(const struct run *run, const struct worker *worker, ui
 			continue;
 		passes[at] = passes[node->parent];
 		for (uint32_t j = node->run; !passes[at] && j < node->run + node->length; j++)
-			passes[at] = is_generated(run, resolved->frames[j]);
+			passes[at] = is_generated(view, resolved->frames[j]);
 	}
 	for (size_t i = 0; i < worker->counted.leaves.count; i++) {
 		const struct leaf *leaf = &worker->counted.leaves.items[i];
 		if (resolved_event(resolved, leaf) == event &&
-		    (passes[leaf->node] || is_generated(run, leaf->answer >> ANSWER_SHIFT)))
+		    (passes[leaf->node] || is_generated(view, leaf->answer >> ANSWER_SHIFT)))
 			*sum += leaf->chains;
 	}
 	return true;
@@ -296,11 +301,11 @@ static bool sum_generated(const struct run *run, const struct worker *worker, ui
  * through generated code. Compilers at run time write no unwind information, and keep frame
  * pointers where stacks do not end in their code.
  */
-static bool drop_generated(const struct run *run, uint16_t event, uint64_t *guessed)
+static bool drop_generated(const struct analysis_view *view, uint16_t event, uint64_t *guessed)
 {
 	uint64_t generated = 0;
-	for (size_t i = 0; i < run->worker_count; i++)
-		if (!sum_generated(run, &run->workers[i], event, &generated))
+	for (size_t i = 0; i < view->worker_count; i++)
+		if (!sum_generated(view, &view->workers[i], event, &generated))
 			return false;
 	*guessed -= generated < *guessed ? generated : *guessed;
 	return true;
@@ -313,73 +318,80 @@ struct stack_share {
 	const char *remedy;
 };
 
-static bool add_truncation(struct run *run, const struct sp_profile *profile,
+static bool add_truncation(const struct analysis_view *view, const struct sp_profile *profile,
 			   const struct stack_share *part)
 {
-	const char *name = event_name_if_needed(run, profile);
+	const char *name = event_name_if_needed(view, profile);
 	char share[FINDING_TEXT];
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = part->cause, .event = profile->event,
 		.samples = part->samples, .remedy = part->remedy, .summary = part->summary,
-		.share = (double)part->samples / (double)sp_stack_ends_sum(&profile->stacks),
+		.share = (double)part->samples / (double)sp_profile_stacks(profile),
 	};
 	return finding.share < TRUNCATED_LEAST ||
-	       finding_add(run, &finding, "%s %s%s%s", share_text(finding.share, share),
+	       finding_add(view, &finding, "%s %s%s%s", share_text(finding.share, share),
 			   part->summary, name ? " — " : "", name ?: "");
 }
 
 #define FRAME_POINTERS                                                                         \
 	"record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer"
 
-static bool find_event_truncation(struct run *run, uint16_t event, const struct module *blind)
+static bool find_event_truncation(const struct analysis_view *view, uint16_t event,
+				  const struct module *blind)
 {
-	const struct sp_profile *profile = &run->totals[event];
-	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
-	const struct sp_stack_ends *ends = &profile->stacks;
-	bool unwound = was_unwound(run, event), pages = unwound && ends_at_pages(run);
+	const struct sp_profile *profile = &view->totals[event];
+	const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
+	const uint64_t *ends = profile->stacks;
+	bool unwound = was_unwound(view, event), pages = unwound && ends_at_pages(view);
 	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
 	bool later = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	char copies[160], rate[FINDING_TEXT], slower[80];
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
-	const char *why, *cfi_remedy = blind ? unwind_remedy(run, blind, &why) : NULL;
+	const char *why, *cfi_remedy = blind ? unwind_remedy(view, blind, &why) : NULL;
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
-	bool led = (double)ends->no_unwind_info < TRUNCATED_LEAST * (double)sp_stack_ends_sum(ends);
+	bool led = (double)ends[SP_STACK_NO_UNWIND_INFO] <
+		   TRUNCATED_LEAST * (double)sp_profile_stacks(profile);
 	uint64_t guessed = profile->guessed;
 	bool kept = led || !blind || !blind->is_generated;
-	if (guessed && kept && !run->work.only_leaves &&
-	    !drop_generated(run, event, &guessed))
+	if (guessed && kept && !view->work->only_leaves && !drop_generated(view, event, &guessed))
 		return false;
-	const char *frame_pointers =
-		runtime_is_go(run) ? "use this recording for work on g0, and one with "
-				     "--call-graph dwarf for the rest" : FRAME_POINTERS;
+	const char *frame_pointers = runtime_is_go(view)
+					     ? "use this recording for work on g0, and one with "
+					       "--call-graph dwarf for the rest"
+					     : FRAME_POINTERS;
 	const struct stack_share shares[] = {
-		{ends->truncated, "truncated",
-		 pages ? "of stacks are truncated (stack page not resident)"
+		{ends[SP_STACK_TRUNCATED], "truncated",
+		 pages	   ? "of stacks are truncated (stack page not resident)"
 		 : unwound ? "of stacks are truncated (larger than the recorded copy)"
-			   : "of stacks may be incomplete (they do not reach the thread's first function)",
+			   : "of stacks may be incomplete (they do not reach the thread's first "
+			     "function)",
 		 pages ? NULL
-		 : unwound ? copy_remedy(run, attr, ends->truncated, copies, sizeof(copies))
-			   : frame_pointers},
+		 : unwound
+			 ? copy_remedy(view, attr, ends[SP_STACK_TRUNCATED], copies, sizeof(copies))
+			 : frame_pointers},
 		{profile->limited, "max_stack", "of stacks are truncated (deeper than --max-stack)",
 		 "report without --max-stack"},
-		{ends->depth_limit - profile->limited, "depth_limit",
+		{ends[SP_STACK_DEPTH_LIMIT] - profile->limited, "depth_limit",
 		 "of stacks are truncated (deeper than the recorder's limit)",
 		 unwound ? "record with --max-stack 1000"
-			 : "sudo sysctl kernel.perf_event_max_stack=1000, then record with --max-stack 1000; "
+			 : "sudo sysctl kernel.perf_event_max_stack=1000, then record with "
+			   "--max-stack 1000; "
 			   "or record with --call-graph dwarf"},
-		{ends->no_unwind_info, "no_unwind_info", "of stacks are incomplete (no unwind information)",
-		 cfi_remedy},
-		{ends->bad_memory, "bad_memory", "of stacks are incomplete (invalid stack address)",
+		{ends[SP_STACK_NO_UNWIND_INFO], "no_unwind_info",
+		 "of stacks are incomplete (no unwind information)", cfi_remedy},
+		{ends[SP_STACK_BAD_MEMORY], "bad_memory",
+		 "of stacks are incomplete (invalid stack address)",
 		 "show the functions where they end: sprof report -g caller"},
-		{ends->invalid_address, "invalid_address",
+		{ends[SP_STACK_INVALID_ADDRESS], "invalid_address",
 		 "of stacks are incomplete (invalid return address)", frame_pointers},
-		{ends->skipped, "skipped", "of stacks have no user callers (the recorder was overloaded)",
-		 slower},
-		{ends->switched, "switched",
+		{ends[SP_STACK_SKIPPED], "skipped",
+		 "of stacks have no user callers (the recorder was overloaded)", slower},
+		{ends[SP_STACK_SWITCHED], "switched",
 		 "of stacks are truncated (signal handler on an alternate stack)", NULL},
-		{ends->deferred, "deferred", "of stacks have no user callers (the deferred user call "
-		 "chain is missing)", "record with larger ring buffers (-m 2M), or with --call-graph fp"},
+		{ends[SP_STACK_DEFERRED], "deferred",
+		 "of stacks have no user callers (the deferred user call chain is missing)",
+		 "record with larger ring buffers (-m 2M), or with --call-graph fp"},
 		{guessed, "frame_pointer",
 		 "of stacks were unwound partly by frame pointer (callers may be missing)",
 		 led ? NULL : cfi_remedy},
@@ -397,17 +409,16 @@ static bool find_event_truncation(struct run *run, uint16_t event, const struct 
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};
 	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
-		if (!add_truncation(run, profile, &shares[i]))
+		if (!add_truncation(view, profile, &shares[i]))
 			return false;
 	return true;
 }
 
-bool find_truncation(struct run *run)
+bool find_truncation(const struct analysis_view *view)
 {
-	const struct module *blind = most_blind(run);
-	for (uint16_t i = 0; i < run->event_count; i++)
-		if (sp_stack_ends_sum(&run->totals[i].stacks) &&
-		    !find_event_truncation(run, i, blind))
+	const struct module *blind = most_blind(view);
+	for (uint16_t i = 0; i < view->work->layout->event_count; i++)
+		if (sp_profile_stacks(&view->totals[i]) && !find_event_truncation(view, i, blind))
 			return false;
 	return true;
 }

@@ -3,42 +3,48 @@
 #include "findings/sources.h"
 
 /* Counts the samples in code with stored names. */
-static uint64_t count_samples(const struct run *run)
+static uint64_t count_samples(const struct analysis_view *view)
 {
 	uint64_t samples = 0;
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct counted *counted = &run->workers[i].counted;
+	for (size_t i = 0; i < view->worker_count; i++) {
+		const struct counted *counted = &view->workers[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			const struct frame *frame =
-				&run->names.frames.items[leaf->answer >> ANSWER_SHIFT];
-			if (frame->module && resolver_is_stored(run->resolver, frame->module))
+				&view->names->frames.items[leaf->answer >> ANSWER_SHIFT];
+			if (frame->module &&
+			    resolver_is_stored(view->names->symbolizer.resolver, frame->module))
 				samples += leaf->samples;
 		}
 	}
 	return samples;
 }
 
-bool find_stored_names(struct run *run)
+bool find_stored_names(const struct analysis_view *view)
 {
 	size_t modules = 0, left_out = 0;
-	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
-		modules += resolver_is_stored(run->resolver, machine_module(run->machine, i));
-		left_out += resolver_left_out(run->resolver, machine_module(run->machine, i));
+	for (size_t i = 0; i < machine_module_count(view->work->machine); i++) {
+		modules += resolver_is_stored(view->names->symbolizer.resolver,
+					      machine_module(view->work->machine, i));
+		left_out += resolver_left_out(view->names->symbolizer.resolver,
+					      machine_module(view->work->machine, i));
 	}
 	if (!modules)
 		return true;
 	const struct sp_finding finding = {
-		.kind = SP_FINDING_NOTE, .cause = "stored_names", .samples = count_samples(run),
+		.kind = SP_FINDING_NOTE,
+		.cause = "stored_names",
+		.samples = count_samples(view),
 	};
-	if (!finding_add(run, &finding, "names of %zu file%s are those that the recording stores",
+	if (!finding_add(view, &finding, "names of %zu file%s are those that the recording stores",
 			 modules, plural(modules)))
 		return false;
 	const struct sp_finding unstored = {
 		.kind = SP_FINDING_MISSING_FILE, .cause = "file_left_out",
 		.remedy = "store them while they exist, after a recording: sprof archive FILE",
 	};
-	return !left_out ||
-	       finding_add(run, &unstored, "%zu file%s not found here, and too large to be stored "
-			   "in the recording: stacks may lack callers", left_out, plural(left_out));
+	return !left_out || finding_add(view, &unstored,
+					"%zu file%s not found here, and too large to be stored "
+					"in the recording: stacks may lack callers",
+					left_out, plural(left_out));
 }

@@ -100,15 +100,16 @@ static struct missing *unmapped_of(struct unmapped *unmapped, const struct frame
 }
 
 /* Adds up the shown samples without a symbol, by module, and those outside of all modules. */
-static void add_missing(const struct run *run, struct missing *missing, struct unmapped *unmapped)
+static void add_missing(const struct analysis_view *view, struct missing *missing,
+			struct unmapped *unmapped)
 {
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct counted *counted = &run->workers[i].counted;
+	for (size_t i = 0; i < view->worker_count; i++) {
+		const struct counted *counted = &view->workers[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			const struct frame *frame =
-				&run->names.frames.items[leaf->answer >> ANSWER_SHIFT];
-			if (run->labels.frames.items[leaf->answer >> ANSWER_SHIFT].named)
+				&view->names->frames.items[leaf->answer >> ANSWER_SHIFT];
+			if (view->work->labels->frames.items[leaf->answer >> ANSWER_SHIFT].named)
 				continue;
 			struct missing *sum = frame->module ? &missing[frame->module->index]
 							    : unmapped_of(unmapped, frame);
@@ -119,15 +120,15 @@ static void add_missing(const struct run *run, struct missing *missing, struct u
 }
 
 /* Adds up the shown samples with a symbol, by module. */
-static void add_named(const struct run *run, struct missing *named)
+static void add_named(const struct analysis_view *view, struct missing *named)
 {
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct counted *counted = &run->workers[i].counted;
+	for (size_t i = 0; i < view->worker_count; i++) {
+		const struct counted *counted = &view->workers[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			uint32_t index = leaf->answer >> ANSWER_SHIFT;
-			const struct frame *frame = &run->names.frames.items[index];
-			if (!frame->module || !run->labels.frames.items[index].named)
+			const struct frame *frame = &view->names->frames.items[index];
+			if (!frame->module || !view->work->labels->frames.items[index].named)
 				continue;
 			named[frame->module->index].samples += leaf->samples;
 			named[frame->module->index].weight =
@@ -136,15 +137,15 @@ static void add_named(const struct run *run, struct missing *named)
 	}
 }
 
-static bool collect(const struct run *run, const struct missing *missing,
+static bool collect(const struct analysis_view *view, const struct missing *missing,
 		    struct symbol_problems *problems_found)
 {
-	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
-		const struct module *module = machine_module(run->machine, i);
+	for (size_t i = 0; i < machine_module_count(view->work->machine); i++) {
+		const struct module *module = machine_module(view->work->machine, i);
 		if (!missing[i].samples)
 			continue;
 		struct symbol_problem found = {
-			.name = finding_module_name(run, module),
+			.name = finding_module_name(view, module),
 			.name_samples = missing[i].samples,
 			.modules = 1,
 			.samples = missing[i].samples,
@@ -152,9 +153,9 @@ static bool collect(const struct run *run, const struct missing *missing,
 		};
 		if (!found.name)
 			return false;
-		found.problem = resolver_problem(run->resolver, module, &found.text,
-						   &found.remedy);
-		const struct runtime *runtime = machine_runtime(run->machine, module->pid);
+		found.problem = resolver_problem(view->names->symbolizer.resolver, module,
+						 &found.text, &found.remedy);
+		const struct runtime *runtime = machine_runtime(view->work->machine, module->pid);
 		if (runtime && found.problem == RESOLVER_NO_PERF_MAP)
 			found.remedy = runtime->symbols;
 		if (!add_problem(problems_found, &found))
@@ -187,9 +188,9 @@ static double share_of(const struct whole *whole, uint64_t samples, uint64_t wei
 	return whole->samples ? (double)samples / (double)whole->samples : 0;
 }
 
-static const char *counted(const struct run *run)
+static const char *counted(const struct analysis_view *view)
 {
-	return run->options.samples.branches ? "branches" : "samples";
+	return view->work->options->samples.branches ? "branches" : "samples";
 }
 
 /* A finding about a share of the samples. `summary` contains %s in place of "samples" or "branches". */
@@ -199,26 +200,28 @@ struct share_finding {
 	const char *detail; /* text after the object; NULL: none */
 };
 
-static bool add_share(struct run *run, const struct whole *whole, const struct missing *part,
-		      const struct share_finding *about)
+static bool add_share(const struct analysis_view *view, const struct whole *whole,
+		      const struct missing *part, const struct share_finding *about)
 {
 	struct sp_finding finding = about->finding;
 	char share[FINDING_TEXT], summary[128];
 	/* The summary is a constant with one %s. */
 	const char *blank = strstr(about->summary, "%s");
-	snprintf(summary, sizeof(summary), "%.*s%s%s", (int)(blank - about->summary), about->summary,
-		 counted(run), blank + 2);
+	snprintf(summary, sizeof(summary), "%.*s%s%s", (int)(blank - about->summary),
+		 about->summary, counted(view), blank + 2);
 	finding.samples = part->samples;
 	finding.share = share_of(whole, part->samples, part->weight);
-	finding.summary = arena_copy_string(&run->analysis->arena, summary, strlen(summary));
+	finding.summary = arena_copy_string(&view->analysis->arena, summary, strlen(summary));
 	bool object = finding.object != NULL;
 	return finding.summary &&
-	       finding_add(run, &finding, "%s %s%s%s%s%s%s", share_text(finding.share, share), summary,
-			   object ? ": " : "", finding.object ?: "",
-			   about->detail ? " (" : "", about->detail ?: "", about->detail ? ")" : "");
+	       finding_add(view, &finding, "%s %s%s%s%s%s%s", share_text(finding.share, share),
+			   summary, object ? ": " : "", finding.object ?: "",
+			   about->detail ? " (" : "", about->detail ?: "",
+			   about->detail ? ")" : "");
 }
 
-static bool add_module(struct run *run, const struct whole *whole, const struct symbol_problem *found)
+static bool add_module(const struct analysis_view *view, const struct whole *whole,
+		       const struct symbol_problem *found)
 {
 	const struct problem *problem = &problems[found->problem];
 	const struct missing part = {found->samples, found->weight};
@@ -232,10 +235,10 @@ static bool add_module(struct run *run, const struct whole *whole, const struct 
 			    .remedy = found->remedy},
 		.summary = problem->summary, .detail = found->text,
 	};
-	return add_share(run, whole, &part, &about);
+	return add_share(view, whole, &part, &about);
 }
 
-static bool add_modules(struct run *run, const struct whole *whole,
+static bool add_modules(const struct analysis_view *view, const struct whole *whole,
 			const struct symbol_problems *problems_found)
 {
 	struct symbol_problem rest = {0};
@@ -243,7 +246,7 @@ static bool add_modules(struct run *run, const struct whole *whole,
 		const struct symbol_problem *found = &problems_found->items[i];
 		double share = share_of(whole, found->samples, found->weight);
 		if (i < MODULES_MAX && share >= MODULE_LEAST) {
-			if (!add_module(run, whole, found))
+			if (!add_module(view, whole, found))
 				return false;
 			continue;
 		}
@@ -253,21 +256,22 @@ static bool add_modules(struct run *run, const struct whole *whole,
 		if (!rest.name)
 			rest.name = found->name;
 	}
-	return !rest.modules || add_module(run, whole, &rest);
+	return !rest.modules || add_module(view, whole, &rest);
 }
 
-static bool add_guest(struct run *run, const struct whole *whole, const struct missing *guest)
+static bool add_guest(const struct analysis_view *view, const struct whole *whole,
+		      const struct missing *guest)
 {
 	const struct share_finding about = {
 		.finding = {.kind = SP_FINDING_GUEST, .cause = "guest",
 			    .remedy = "record inside the virtual machine, or exclude guests: -e EVENT:H"},
 		.summary = "of %s are in virtual machines, without their mappings",
 	};
-	return !guest->samples || add_share(run, whole, guest, &about);
+	return !guest->samples || add_share(view, whole, guest, &about);
 }
 
 /* Returns the remedy for hidden kernel addresses, by the settings that the recorder noted. */
-static const char *unhide(const struct run *run)
+static const char *unhide(const struct analysis_view *view)
 {
 	static const char both[] =
 		"sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, and record again";
@@ -279,12 +283,13 @@ static const char *unhide(const struct run *run)
 		[HIDDEN_BY_KPTR | HIDDEN_BY_PARANOID] = both,
 	};
 	unsigned int hidden = 0;
-	for (size_t i = 0; i < run->sideband.notes.count; i++)
-		hidden |= run->sideband.notes.items[i].hidden;
+	for (size_t i = 0; i < view->work->sideband->notes.count; i++)
+		hidden |= view->work->sideband->notes.items[i].hidden;
 	return remedies[hidden];
 }
 
-static bool add_unmapped(struct run *run, const struct whole *whole, const struct unmapped *all)
+static bool add_unmapped(const struct analysis_view *view, const struct whole *whole,
+			 const struct unmapped *all)
 {
 	static const struct share_finding user = {
 		.finding = {.kind = SP_FINDING_UNMAPPED, .cause = "unmapped",
@@ -298,8 +303,9 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 			   "(no pid, no mappings)",
 	};
 	const struct share_finding hidden = {
-		.finding = {.kind = SP_FINDING_KERNEL_HIDDEN, .cause = "kernel_hidden",
-			    .remedy = unhide(run)},
+		.finding = {.kind = SP_FINDING_KERNEL_HIDDEN,
+			    .cause = "kernel_hidden",
+			    .remedy = unhide(view)},
 		.summary = "of %s have no symbols (kernel addresses were hidden)",
 	};
 	static const struct share_finding outside = {
@@ -308,14 +314,16 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 	};
 	const struct missing *unmapped = &all->user, *kernel = &all->kernel;
 	if (unmapped->samples &&
-	    !add_share(run, whole, unmapped, machine_has_outside(run->machine) ? &foreign : &user))
+	    !add_share(view, whole, unmapped,
+		       machine_has_outside(view->work->machine) ? &foreign : &user))
 		return false;
 	return !kernel->samples ||
-	       add_share(run, whole, kernel, machine_kernel(run->machine) ? &outside : &hidden);
+	       add_share(view, whole, kernel,
+			 machine_kernel(view->work->machine) ? &outside : &hidden);
 }
 
-static bool add_moved(struct run *run, const struct whole *whole, const struct missing *named,
-		      const struct module *module)
+static bool add_moved(const struct analysis_view *view, const struct whole *whole,
+		      const struct missing *named, const struct module *module)
 {
 	const struct share_finding about = {
 		.finding = {.kind = SP_FINDING_UNPROVEN_FILE, .cause = "moved_code",
@@ -326,51 +334,52 @@ static bool add_moved(struct run *run, const struct whole *whole, const struct m
 		.detail = "the process replaced this code by memory without a file, and nothing "
 			  "proves a copy",
 	};
-	return add_share(run, whole, named, &about);
+	return add_share(view, whole, named, &about);
 }
 
 /* Adds findings, one per file, about samples with names that may come from a different file. */
-static bool find_unproven(struct run *run, const struct whole *whole)
+static bool find_unproven(const struct analysis_view *view, const struct whole *whole)
 {
-	size_t modules = machine_module_count(run->machine);
+	size_t modules = machine_module_count(view->work->machine);
 	CLEANUP_FREE struct missing *named = calloc(modules + 1, sizeof(*named));
 	if (!named)
 		return false;
-	add_named(run, named);
+	add_named(view, named);
 	for (size_t i = 0; i < modules; i++) {
-		const struct module *module = machine_module(run->machine, i);
+		const struct module *module = machine_module(view->work->machine, i);
 		struct share_finding about = {
 			.finding = {.kind = SP_FINDING_UNPROVEN_FILE, .cause = "unproven_file",
 				    .object = module->name},
 			.summary = problems[RESOLVER_UNPROVEN].summary,
 		};
 		if (named[i].samples && module->is_moved &&
-		    !add_moved(run, whole, &named[i], module))
+		    !add_moved(view, whole, &named[i], module))
 			return false;
 		if (named[i].samples &&
-		    resolver_problem(run->resolver, module, &about.detail, &about.finding.remedy) ==
-			    RESOLVER_UNPROVEN &&
-		    !add_share(run, whole, &named[i], &about))
+		    resolver_problem(view->names->symbolizer.resolver, module, &about.detail,
+				     &about.finding.remedy) == RESOLVER_UNPROVEN &&
+		    !add_share(view, whole, &named[i], &about))
 			return false;
 	}
 	return true;
 }
 
 /* Counts the samples in programs' modules: those without a source line, and all. */
-static void count_unlined(const struct run *run, struct missing *unlined, struct missing *all)
+static void count_unlined(const struct analysis_view *view, struct missing *unlined,
+			  struct missing *all)
 {
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct counted *counted = &run->workers[i].counted;
+	for (size_t i = 0; i < view->worker_count; i++) {
+		const struct counted *counted = &view->workers[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			uint32_t index = leaf->answer >> ANSWER_SHIFT;
-			const struct frame *frame = &run->names.frames.items[index];
+			const struct frame *frame = &view->names->frames.items[index];
 			if (!frame->module || frame->cpumode != PERF_RECORD_MISC_USER)
 				continue;
 			struct missing *sum = &all[frame->module->index];
 			sum->samples += leaf->samples;
 			sum->weight = weight_add(sum->weight, leaf->weight);
-			if (run->labels.frames.items[index].lined)
+			if (view->work->labels->frames.items[index].lined)
 				continue;
 			sum = &unlined[frame->module->index];
 			sum->samples += leaf->samples;
@@ -380,37 +389,40 @@ static void count_unlined(const struct run *run, struct missing *unlined, struct
 }
 
 /* Adds findings about damaged debug information, which hides inlined functions, too. */
-static bool add_damaged(struct run *run, const struct whole *whole, const struct missing *all)
+static bool add_damaged(const struct analysis_view *view, const struct whole *whole,
+			const struct missing *all)
 {
-	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
-		const struct module *module = machine_module(run->machine, i);
+	for (size_t i = 0; i < machine_module_count(view->work->machine); i++) {
+		const struct module *module = machine_module(view->work->machine, i);
 		struct share_finding about = {
 			.finding = {.kind = SP_FINDING_NO_SYMBOLS, .cause = "damaged_debug_info",
 				    .object = module->name},
 			.summary = "of %s may lack inlined functions and source lines",
 		};
 		if (!all[i].samples ||
-		    resolver_sources_problem(run->resolver, module, &about.detail,
+		    resolver_sources_problem(view->names->symbolizer.resolver, module,
+					     &about.detail,
 					     &about.finding.remedy) != RESOLVER_DAMAGED_FILE)
 			continue;
 		about.detail = about.detail ?: "damaged debug information";
-		if (!add_share(run, whole, &all[i], &about))
+		if (!add_share(view, whole, &all[i], &about))
 			return false;
 	}
 	return true;
 }
 
 /* Adds one finding about all samples without a source line. It names the module with most of them. */
-static bool add_unlined(struct run *run, const struct whole *whole, const struct missing *unlined)
+static bool add_unlined(const struct analysis_view *view, const struct whole *whole,
+			const struct missing *unlined)
 {
 	const struct module *most = NULL;
 	struct missing sum = {0};
 	char object[300];
-	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
+	for (size_t i = 0; i < machine_module_count(view->work->machine); i++) {
 		sum.samples += unlined[i].samples;
 		sum.weight = weight_add(sum.weight, unlined[i].weight);
 		if (unlined[i].samples && (!most || unlined[i].samples > unlined[most->index].samples))
-			most = machine_module(run->machine, i);
+			most = machine_module(view->work->machine, i);
 	}
 	if (!most || share_of(whole, sum.samples, sum.weight) < UNLINED_LEAST)
 		return true;
@@ -420,71 +432,75 @@ static bool add_unlined(struct run *run, const struct whole *whole, const struct
 			    .remedy = "use --debuginfod, install the debug symbols, or compile with -g"},
 		.summary = "of %s have no source line",
 	};
-	return add_share(run, whole, &sum, &about);
+	return add_share(view, whole, &sum, &about);
 }
 
 /* Adds findings about damaged files that contain callers, but no sampled address. */
-static bool add_unread(struct run *run, const struct missing *missing)
+static bool add_unread(const struct analysis_view *view, const struct missing *missing)
 {
 	size_t added = 0;
-	for (size_t i = 0; i < machine_module_count(run->machine) && added < UNREAD_MAX; i++) {
-		const struct module *module = machine_module(run->machine, i);
+	for (size_t i = 0; i < machine_module_count(view->work->machine) && added < UNREAD_MAX;
+	     i++) {
+		const struct module *module = machine_module(view->work->machine, i);
 		struct sp_finding finding = {
 			.kind = SP_FINDING_NO_SYMBOLS, .cause = "damaged_caller", .object = module->name,
 		};
 		const char *text;
-		if (missing[i].samples || resolver_problem(run->resolver, module, &text, &finding.remedy) !=
-						  RESOLVER_DAMAGED_FILE)
+		if (missing[i].samples ||
+		    resolver_problem(view->names->symbolizer.resolver, module, &text,
+				     &finding.remedy) != RESOLVER_DAMAGED_FILE)
 			continue;
 		added++;
-		if (!finding_add(run, &finding, "callers in %s may have no symbols: %s", module->name,
-				 text ?: "damaged file"))
+		if (!finding_add(view, &finding, "callers in %s may have no symbols: %s",
+				 module->name, text ?: "damaged file"))
 			return false;
 	}
 	return true;
 }
 
-static bool find_missing_lines(struct run *run, const struct whole *whole)
+static bool find_missing_lines(const struct analysis_view *view, const struct whole *whole)
 {
-	size_t modules = machine_module_count(run->machine);
-	const bool *keys = run->work.keys;
-	if (!run->names.symbolizer.finder.has)
+	size_t modules = machine_module_count(view->work->machine);
+	const bool *keys = view->work->keys;
+	if (!view->names->symbolizer.finder.has)
 		return true;
 	CLEANUP_FREE struct missing *unlined = calloc(modules + 1, sizeof(*unlined));
 	CLEANUP_FREE struct missing *all = calloc(modules + 1, sizeof(*all));
 	if (!unlined || !all)
 		return false;
-	count_unlined(run, unlined, all);
-	bool lines = keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE] || run->options.tree.lines;
-	return add_damaged(run, whole, all) && (!lines || add_unlined(run, whole, unlined));
+	count_unlined(view, unlined, all);
+	bool lines =
+		keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE] || view->work->options->tree.lines;
+	return add_damaged(view, whole, all) && (!lines || add_unlined(view, whole, unlined));
 }
 
-bool find_symbols(struct run *run)
+bool find_symbols(const struct analysis_view *view)
 {
-	size_t modules = machine_module_count(run->machine);
+	size_t modules = machine_module_count(view->work->machine);
 	CLEANUP_FREE struct missing *missing = calloc(modules + 1, sizeof(*missing));
 	struct unmapped unmapped = {0};
 	struct symbol_problems problems_found = {0};
 	struct whole whole = {0};
 	if (!missing)
 		return false;
-	for (size_t i = 0; i < run->event_count; i++) {
-		const struct sp_profile *profile = &run->totals[i];
-		if (run->times.roles[i] == ROLE_NONE)
+	for (size_t i = 0; i < view->work->layout->event_count; i++) {
+		const struct sp_profile *profile = &view->totals[i];
+		if (view->work->times->roles[i] == ROLE_NONE)
 			continue;
 		whole.samples = weight_add(whole.samples, profile->samples);
-		if (!run->times.weigher->of_threads)
+		if (!view->work->times->weigher->of_threads)
 			whole.weight = weight_add(whole.weight, profile->weight);
 		whole.events += profile->samples > 0;
 	}
-	add_missing(run, missing, &unmapped);
-	bool done = collect(run, missing, &problems_found);
+	add_missing(view, missing, &unmapped);
+	bool done = collect(view, missing, &problems_found);
 	if (problems_found.count)
 		qsort(problems_found.items, problems_found.count, sizeof(*problems_found.items),
 		      compare_problems);
-	done = done && add_unmapped(run, &whole, &unmapped) && add_guest(run, &whole, &unmapped.guest) &&
-	       add_modules(run, &whole, &problems_found) && add_unread(run, missing) &&
-	       find_unproven(run, &whole) && find_missing_lines(run, &whole);
+	done = done && add_unmapped(view, &whole, &unmapped) &&
+	       add_guest(view, &whole, &unmapped.guest) &&
+	       add_modules(view, &whole, &problems_found) && add_unread(view, missing) &&
+	       find_unproven(view, &whole) && find_missing_lines(view, &whole);
 	vec_deinit(&problems_found);
 	u64map_deinit(&problems_found.index_of);
 	return done;

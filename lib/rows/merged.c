@@ -291,16 +291,11 @@ static bool add_tallies(struct merged *merged, const struct run *run, const stru
 	return true;
 }
 
-/* Adds numbers of stacks by their ends, the members of struct sp_stack_ends. */
-static void add_ends(struct sp_stack_ends *to, const void *from)
+/* Adds numbers of stacks by their ends. */
+static void add_ends(uint64_t *to, const uint64_t *from)
 {
-	uint64_t sums[SP_STACK_END_COUNT], more[SP_STACK_END_COUNT];
-	_Static_assert(sizeof(sums) == sizeof(*to), "enum sp_stack_end has its members' order");
-	memcpy(sums, to, sizeof(sums));
-	memcpy(more, from, sizeof(more));
-	for (int i = 0; i < SP_STACK_END_COUNT; i++)
-		sums[i] += more[i];
-	memcpy(to, sums, sizeof(sums));
+	for (int i = 0; i < STACK_ENDS; i++)
+		to[i] += from[i];
 }
 
 /*
@@ -353,7 +348,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 		const struct event_sums *sums = &run->workers[i].counted.events[event];
 		weight_sums_merge(&all, &sums->all);
 		weight_sums_merge(&shown, &sums->shown);
-		add_ends(&profile->stacks, sums->ends);
+		add_ends(profile->stacks, sums->ends);
 		profile->repaired += sums->repaired;
 		profile->shortened += sums->shortened;
 		profile->guessed += sums->guessed;
@@ -410,7 +405,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->of_branches |= one->of_branches;
 	all->branch_stacks += one->branch_stacks;
 	all->accesses += one->accesses;
-	add_ends(&all->stacks, &one->stacks);
+	add_ends(all->stacks, one->stacks);
 	all->repaired += one->repaired;
 	all->shortened += one->shortened;
 	all->limited += one->limited;

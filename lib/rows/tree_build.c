@@ -153,37 +153,6 @@ static void start(struct tree_builder *builder, const struct radix_node *root)
 	}
 }
 
-/* Writes why a stack's outer calls are missing. `module` is the file of its outermost call. */
-static void describe_end(enum sp_stack_end end, const char *module, char *text, size_t size)
-{
-	switch (end) {
-	case SP_STACK_NO_UNWIND_INFO:
-		snprintf(text, size, "[truncated: no unwind information for %s]", module);
-		break;
-	case SP_STACK_BAD_MEMORY:
-		snprintf(text, size, "[truncated: unreadable memory]");
-		break;
-	case SP_STACK_DEPTH_LIMIT:
-		snprintf(text, size, "[truncated: depth limit]");
-		break;
-	case SP_STACK_SKIPPED:
-		snprintf(text, size, "[truncated: recorder overloaded]");
-		break;
-	case SP_STACK_DEFERRED:
-		snprintf(text, size, "[truncated: no user call chain]");
-		break;
-	case SP_STACK_INVALID_ADDRESS:
-		snprintf(text, size, "[truncated: invalid return address]");
-		break;
-	case SP_STACK_SWITCHED:
-		snprintf(text, size, "[truncated: a signal changed stacks]");
-		break;
-	default:
-		snprintf(text, size, "[truncated stacks]");
-		break;
-	}
-}
-
 /* Returns the dso of a stack's outermost call. */
 static const char *outermost_dso(const struct tree_builder *builder, const struct leaf *leaf)
 {
@@ -204,7 +173,9 @@ static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 	if (last->known && last->event == builder->event && last->end == end &&
 	    last->module == module)
 		return last->word;
-	describe_end(end, module, text, sizeof(text));
+	const char *mark = sp_stack_end_words(end)->mark;
+	snprintf(text, sizeof(text), "[truncated%s%s%s%s]", mark ? ": " : " stacks", mark ?: "",
+		 module ? " for " : "", module ?: "");
 	builder->last_end = (struct end_word){true, builder->event, end, module,
 					      PATHS_CUT | text_index(builder, text)};
 	return builder->last_end.word;

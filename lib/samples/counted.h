@@ -144,7 +144,7 @@ static inline bool leaf_is_shown(const struct leaf *leaf)
 struct event_sums {
 	struct weight_sums all, shown;
 	uint64_t recorded; /* number of samples in the file, whether the mode counts them or not */
-	uint64_t ends[SP_STACK_END_COUNT];
+	uint64_t ends[STACK_ENDS];
 	uint64_t stated_ends;  /* number of stacks for which the recording states how they ended */
 	uint64_t repaired, shortened, guessed, system_stack;
 	uint64_t limited; /* number of stacks truncated by the --max-stack limit */

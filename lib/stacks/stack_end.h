@@ -26,6 +26,9 @@
 /* The chain ends before an address where no code can run. */
 #define END_INVALID ((enum sp_misc_end)(SP_MISC_END_SWITCHED + 2))
 
+/* Number of values of enum sp_stack_end. */
+#define STACK_ENDS (SP_STACK_INVALID_ADDRESS + 1)
+
 /*
  * Returns how a stack ended. `said`: the end that the recording states. `outermost`: threads begin in
  * the function of its outermost call.

@@ -32,7 +32,6 @@ src_libcommand_la_SOURCES += \
 	src/cmd/report/missing.c \
 	src/cmd/report/mode.c \
 	src/cmd/report/report.c \
-	src/cmd/report/threads.c src/cmd/report/threads.h \
 	src/cmd/script/arguments.c \
 	src/cmd/script/code.c \
 	src/cmd/script/counters.c \

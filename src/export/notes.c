@@ -15,9 +15,8 @@ void notes_put_command(const struct report *report, struct buffer *text)
 
 uint64_t notes_truncated_stacks(const struct sp_profile *profile)
 {
-	const struct sp_stack_ends *stacks = &profile->stacks;
-	return stacks->truncated + stacks->no_unwind_info + stacks->bad_memory + stacks->depth_limit +
-	       stacks->skipped + stacks->switched + stacks->deferred + stacks->invalid_address;
+	return sp_profile_stacks(profile) - profile->stacks[SP_STACK_COMPLETE] -
+	       profile->stacks[SP_STACK_NONE];
 }
 
 static void put_count(struct buffer *text, uint64_t count, const char *what)
@@ -34,7 +33,7 @@ void notes_put_event(const struct sp_profile *profile, struct buffer *text)
 		put_count(text, profile->shown_samples, "of them pass the filters");
 	put_count(text, profile->lost_own, "samples lost");
 	put_count(text, profile->throttled_count, "times throttled");
-	put_count(text, profile->stacks.complete, "complete stacks");
+	put_count(text, profile->stacks[SP_STACK_COMPLETE], "complete stacks");
 	put_count(text, notes_truncated_stacks(profile), "truncated stacks");
 	put_count(text, profile->idle_threads, "idle threads left out");
 }

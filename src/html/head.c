@@ -299,6 +299,17 @@ static void put_threads(struct writing *writing, const struct head *head)
 	json_end_lines(json, ']');
 }
 
+static void put_stack_ends(struct json *json, const uint64_t *stacks)
+{
+	const struct sp_stack_end_words *words;
+	json_begin(json, "stacks", '{');
+	for (enum sp_stack_end end = 0; (words = sp_stack_end_words(end)); end++)
+		if (end != SP_STACK_NONE)
+			json_unsigned(json, words->key, stacks[end]);
+	json_unsigned(json, "none", stacks[SP_STACK_NONE]);
+	json_end(json, '}');
+}
+
 /* Writes the bins with losses, and the number of lost samples in each. */
 static void put_losses(struct json *json, const struct page_event *event)
 {
@@ -362,18 +373,7 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_unsigned(json, "idleThreads", profile->idle_threads);
 	json_bool(json, "branches", profile->of_branches);
 	json_bool(json, "hasCallchains", profile->has_callchains);
-	json_begin(json, "stacks", '{');
-	json_unsigned(json, "complete", profile->stacks.complete);
-	json_unsigned(json, "truncated", profile->stacks.truncated);
-	json_unsigned(json, "no_unwind_info", profile->stacks.no_unwind_info);
-	json_unsigned(json, "bad_memory", profile->stacks.bad_memory);
-	json_unsigned(json, "depth_limit", profile->stacks.depth_limit);
-	json_unsigned(json, "skipped", profile->stacks.skipped);
-	json_unsigned(json, "switched", profile->stacks.switched);
-	json_unsigned(json, "deferred", profile->stacks.deferred);
-	json_unsigned(json, "invalid_address", profile->stacks.invalid_address);
-	json_unsigned(json, "none", profile->stacks.none);
-	json_end(json, '}');
+	put_stack_ends(json, profile->stacks);
 	char begin[40];
 	snprintf(begin, sizeof(begin), "%" PRIu64 ".%09" PRIu64, event->begin_ns / NS_PER_S,
 		 event->begin_ns % NS_PER_S);

@@ -290,7 +290,7 @@ static void write_added(struct json *json, const struct sp_event *event)
 
 static void write_head(struct json *json, const struct sp_profile *profile)
 {
-	const struct sp_stack_ends *ends = &profile->stacks;
+	const struct sp_stack_end_words *words;
 	json_unsigned(json, "samples", profile->samples);
 	json_unsigned(json, "weight", profile->weight);
 	json_unsigned(json, "lost", profile->lost);
@@ -300,18 +300,9 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	json_unsigned(json, "ns", profile->throttled_ns);
 	json_end(json, '}');
 	json_begin(json, "stacks", '{');
-	json_unsigned(json, "complete", ends->complete);
-	json_unsigned(json, "truncated", ends->truncated);
-	json_unsigned(json, "no_unwind_info", ends->no_unwind_info);
-	json_unsigned(json, "bad_memory", ends->bad_memory);
-	json_unsigned(json, "depth_limit", ends->depth_limit);
-	json_unsigned(json, "skipped", ends->skipped);
-	json_unsigned(json, "switched", ends->switched);
-	json_unsigned(json, "none", ends->none);
-	if (ends->deferred)
-		json_unsigned(json, "deferred", ends->deferred);
-	if (ends->invalid_address)
-		json_unsigned(json, "invalid_address", ends->invalid_address);
+	for (enum sp_stack_end end = 0; (words = sp_stack_end_words(end)); end++)
+		if (profile->stacks[end] || end < SP_STACK_DEFERRED)
+			json_unsigned(json, words->key, profile->stacks[end]);
 	json_end(json, '}');
 	json_unsigned(json, "repaired", profile->repaired);
 	if (profile->system_stack)

@@ -16,7 +16,6 @@ src_libcommand_la_SOURCES += \
 	src/out/stat_place.c src/out/stat_text.c \
 	src/out/table.c src/out/table.h \
 	src/out/text.c \
-	src/out/threads.c src/out/threads.h src/out/threads_text.c \
 	src/out/timeline.c src/out/timeline.h \
 	src/out/times.c src/out/times.h \
 	src/out/tree.c

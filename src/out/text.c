@@ -166,39 +166,34 @@ static void add_bounds(const struct sp_profile *profile, struct clauses *clauses
 /* Least share of a kind of incomplete stacks that the head mentions. */
 #define KIND_LEAST 0.01
 
+/* Adds the share of stacks with an end, unless it is below KIND_LEAST. */
+static void add_stacks(const struct sp_profile *profile, enum sp_stack_end end,
+		       struct clauses *clauses)
+{
+	char text[FORMAT_SIZE];
+	double share = share_of(profile->stacks[end], sp_profile_stacks(profile));
+	if (share >= KIND_LEAST)
+		add_clause(clauses, "%s %s", format_percent(share, text),
+			   sp_stack_end_words(end)->text);
+}
+
 /*
  * Writes a line about incomplete stacks: "stacks: 57.3% complete, 42.7% truncated". Writes nothing if
  * at least STACKS_GOOD are complete.
  */
 static void write_stacks(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
-	const struct sp_stack_ends *ends = &profile->stacks;
-	const struct {
-		uint64_t count;
-		const char *how;
-	} kinds[] = {
-		{ends->complete, "complete"},
-		{ends->truncated, "truncated"},
-		{ends->no_unwind_info, "without unwind information"},
-		{ends->bad_memory, "ended at unreadable memory"},
-		{ends->depth_limit, "cut at the depth limit"},
-		{ends->skipped, "skipped under load"},
-		{ends->switched, "cut at a signal's stack"},
-		{ends->deferred, "without the deferred user part"},
-		{ends->invalid_address, "ended at an invalid return address"},
-		{ends->none, "missing"},
-	};
 	struct clauses clauses = {.size = 0};
 	char share[FORMAT_SIZE];
-	uint64_t all = sp_stack_ends_sum(ends);
-	if (!profile->has_callchains || !all || share_of(ends->complete, all) >= STACKS_GOOD)
+	uint64_t all = sp_profile_stacks(profile);
+	if (!profile->has_callchains || !all ||
+	    share_of(profile->stacks[SP_STACK_COMPLETE], all) >= STACKS_GOOD)
 		return;
 	/* Kinds with a share below KIND_LEAST are shown only in JSON. */
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (share_of(kinds[i].count, all) >= KIND_LEAST)
-			add_clause(&clauses, "%s %s",
-				   format_percent(share_of(kinds[i].count, all), share),
-				   kinds[i].how);
+	for (enum sp_stack_end end = 0; sp_stack_end_words(end); end++)
+		if (end != SP_STACK_NONE)
+			add_stacks(profile, end, &clauses);
+	add_stacks(profile, SP_STACK_NONE, &clauses);
 	if (share_of(profile->repaired, all) >= KIND_LEAST)
 		add_clause(&clauses, "%s completed from other samples",
 			   format_percent(share_of(profile->repaired, all), share));
@@ -268,8 +263,8 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 			   timed ? "" : " of them",
 			   format_percent(share_of(profile->shown_weight, profile->weight), share));
 	add_bounds(profile, &clauses);
-	uint64_t stacks = sp_stack_ends_sum(&profile->stacks);
-	double complete = share_of(profile->stacks.complete, stacks);
+	uint64_t stacks = sp_profile_stacks(profile);
+	double complete = share_of(profile->stacks[SP_STACK_COMPLETE], stacks);
 	if (profile->has_callchains && stacks && complete >= STACKS_GOOD)
 		add_clause(&clauses, "stacks %s complete", format_percent(complete, share));
 	write_words(report, 0, clauses.text, out);

@@ -10,13 +10,11 @@
 #include <sprof/sprof.h>
 #include "base/cleanup.h"
 #include "fuzz.h"
+#include "tests/thread_lives.h"
 
 static void check_profile(const struct sp_profile *profile, bool ranges)
 {
-	const struct sp_stack_ends *ends = &profile->stacks;
-	uint64_t sum = ends->complete + ends->truncated + ends->no_unwind_info +
-		       ends->bad_memory + ends->depth_limit + ends->skipped + ends->switched +
-		       ends->none + ends->deferred + ends->invalid_address;
+	uint64_t sum = sp_profile_stacks(profile);
 	/* Branches are no stacks, and those outside of ranges are not read. */
 	assert(profile->of_branches ? sum == 0 : ranges ? sum <= profile->samples
 							: sum == profile->samples);
@@ -134,8 +132,9 @@ static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 	for (size_t i = 0; analysis && i < sp_analysis_profile_count(analysis); i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
 		check_profile(profile, filter.time_count);
-		sum = sum * 31 + profile->samples + profile->stacks.complete * 3 +
-		      profile->stacks.truncated * 5 + profile->repaired * 7 + profile->row_count;
+		sum = sum * 31 + profile->samples + profile->stacks[SP_STACK_COMPLETE] * 3 +
+		      profile->stacks[SP_STACK_TRUNCATED] * 5 + profile->repaired * 7 +
+		      profile->row_count;
 	}
 	if (analysis)
 		sum = sum * 31 + sum_groups(analysis);
@@ -159,22 +158,22 @@ static void check_threads(const char *path)
 {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader = NULL;
-	struct sp_threads *threads = NULL;
+	struct thread_lives *threads = NULL;
 	struct sp_error *error = sp_ctx_new(&ctx);
 	assert(!error);
 	error = sp_reader_open(ctx, path, &reader);
 	if (!error)
-		error = sp_threads_new(ctx, reader, NULL, &threads);
-	for (size_t i = 0; threads && i < sp_threads_count(threads); i++) {
-		const struct sp_thread *thread = sp_threads_at(threads, i);
+		error = thread_lives_new(ctx, reader, NULL, &threads);
+	for (size_t i = 0; threads && i < thread_lives_count(threads); i++) {
+		const struct thread_life *thread = thread_lives_at(threads, i);
 		uint64_t total = total_of(&thread->times), slices = 0;
 		assert(total == thread->end_ns - thread->begin_ns);
-		for (size_t j = 0; j < SP_THREAD_SLICES; j++)
+		for (size_t j = 0; j < THREAD_SLICES; j++)
 			slices += total_of(&thread->slices[j]);
 		assert(slices == total);
 	}
 	sp_error_free(error);
-	sp_threads_free(threads);
+	thread_lives_free(threads);
 	sp_reader_free(reader);
 	sp_ctx_free(ctx);
 }

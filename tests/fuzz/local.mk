@@ -31,6 +31,9 @@ FUZZERS += \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_unwind
 strict_json = tests/fuzz/rfc8259.c tests/fuzz/rfc8259.h
+tests_fuzz_fuzz_analysis_SOURCES = \
+	tests/fuzz/fuzz_analysis.c \
+	tests/thread_lives.c tests/thread_lives.h
 tests_fuzz_fuzz_analysis_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_btf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_cfi_LDADD = $(fuzz_ldadd)

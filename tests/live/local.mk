@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+noinst_PROGRAMS += tests/live/thread_lives
+tests_live_thread_lives_SOURCES = \
+	tests/live/thread_lives.c \
+	tests/thread_lives.c tests/thread_lives.h
+tests_live_thread_lives_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += \
 	tests/live/test_advice.sh \
 	tests/live/test_answer.sh \

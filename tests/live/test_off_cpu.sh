@@ -148,8 +148,8 @@ kill $target
 
 # main_thread FILE: "BEGIN END UNKNOWN" of the main thread's life, in ns.
 main_thread() {
-	"$SPROF" report -i "$1" --threads --format csv 2>"$tmp/err" |
-		awk -F, '$1 == $2 { printf "%.0f %.0f %.0f\n", $4, $5, $11 }'
+	"$top_builddir/tests/live/thread_lives" "$1" 2>"$tmp/err" |
+		awk -F, '$1 == $2 { printf "%.0f %.0f %.0f\n", $4, $5, $9 }'
 }
 
 # Each file of a rotation has the states of its own time. The main thread is blocked from begin to end.

@@ -33,8 +33,9 @@ for mode in wall off-cpu latency; do
 		# Without wake-ups, only a whole life is split into blocked and runnable time.
 		awk -F, -v mode=$mode '
 			NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
-			{ printf "%d %d %d\n", mode == "off-cpu" ? 0 : $column["running_ns"],
-				$column["runnable_ns"] + $column["blocked_ns"], $column["unknown_ns"] }' \
+			{ run += $column["self_running_ns"]; unknown += $column["self_unknown_ns"]
+				off += $column["self_runnable_ns"] + $column["self_blocked_ns"] }
+			END { printf "%d %d %d\n", mode == "off-cpu" ? 0 : run, off, unknown }' \
 			"$tmp/csv" >"$tmp/wanted"
 		echo "$running $((runnable + blocked)) $unknown" >"$tmp/got"
 		same "$mode: bins in $phase have the states of the table" "$tmp/wanted" "$tmp/got"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# report --threads: states of threads that know their own CPU time and number of waits, and run
+# States of threads that know their own CPU time and number of waits, and run
 # times compared to `perf sched timehist` on the same file.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
@@ -11,10 +11,10 @@ states() {
 	: >wanted
 	"$SPROF" record -q --switch-events -m 8M -o data -- "$workload/waits" 1 >truth 2>err ||
 		not_ok "waits is recorded" "$(cat err)"
-	"$SPROF" report -T --format csv -i data | tail -n +2 >csv
+	"$top_builddir/tests/live/thread_lives" data | tail -n +2 >csv
 
 	# FUNCTION WALL_NS CPU_NS WAITS TID, and the columns of csv by tid.
-	awk -F, '{ print $2, $5 - $4, $8 + $9 + $10 + $11, $8, $11, $12 }' csv | sort >states
+	awk -F, '{ print $2, $5 - $4, $6 + $7 + $8 + $9, $6, $9, $10 }' csv | sort >states
 	awk '$1 == "run_role" { print $5, $2, $3, $4 }' truth | sort >lives
 	join lives states >both
 	comment "$(cat both)"
@@ -57,8 +57,8 @@ timehist() {
 			awk '{ missing[$1] += !on[$1]; on[$1] = 0; on[$2] = 1 }
 				END { for (tid in missing) print tid, missing[tid] }' | sort >perf.missing
 		join perf.sums perf.most | join - perf.missing >perf.times
-		"$SPROF" report -T --format csv -i sched.data | tail -n +2 |
-			awk -F, '{ print $2, $8 / 1e6, $16 }' | sort >own.times
+		"$top_builddir/tests/live/thread_lives" sched.data | tail -n +2 |
+			awk -F, '{ print $2, $6 / 1e6, $11 }' | sort >own.times
 		join tids perf.times | join - own.times >both
 		comment "$(cat both)"
 		# perf leaves out the last run if the thread has already lost its number, and does not use other

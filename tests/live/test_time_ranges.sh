@@ -20,7 +20,8 @@ shown() {
 off_cpu() {
 	"$SPROF" report -i "$file" --threads --time "$1" --format csv 2>"$tmp/err" |
 		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
-			{ ns += $column["runnable_ns"] + $column["blocked_ns"] + $column["unknown_ns"] }
+			{ ns += $column["self_runnable_ns"] + $column["self_blocked_ns"]
+				ns += $column["self_unknown_ns"] }
 			END { printf "%d", ns }'
 }
 

@@ -27,7 +27,7 @@ tid_of() {
 	awk -v name="$1" '$1 == name { print $5 }' truth
 }
 
-"$SPROF" report --threads --format csv -i data >threads
+"$top_builddir/tests/live/thread_lives" data >threads
 
 # woken_by FUNCTION WAKER: the thread of FUNCTION waited as often as it says, and was woken by WAKER's.
 woken_by() {
@@ -38,7 +38,7 @@ woken_by() {
 		$2 == wakee && $1 ~ /^[0-9]+$/ { all += $3 }
 		$2 == wakee && $1 == waker { own = $3 }
 		END { exit !(waits > 10 && own >= waits * 0.98 - 2 && all <= own + 5) }' pairs
-	blocked=$(awk -F, -v tid="$(tid_of "$1")" '$2 == tid { print $10 }' threads)
+	blocked=$(awk -F, -v tid="$(tid_of "$1")" '$2 == tid { print $8 }' threads)
 	check "that ends nearly all of its blocked time" awk -v waker="$(tid_of "$2")" \
 		-v wakee="$(tid_of "$1")" -v blocked="$blocked" '
 		$2 == wakee && $1 == waker { own = $4 }
@@ -101,7 +101,7 @@ check "its stacks are the kernel's" awk '
 	/feeder/ && /pipe_write/ { kernel = 1 }
 	/feeder/ && /\[\.\]/ { user = 1 }
 	END { exit !(kernel && !user) }' symbols
-"$SPROF" report --threads --format csv -i fed >threads
+"$top_builddir/tests/live/thread_lives" fed >threads
 check "it is no thread of the recording" sh -c '! grep -q feeder threads'
 
 # A packet to a socket of this machine is delivered by a softirq in the sender's system call.
@@ -164,7 +164,7 @@ attached() {
 	"$workload/relay" read <fifo 2>last &
 	reader=$!
 	"$SPROF" record --wakers --no-summary -m 8M -p "$reader" -o attached -- sleep 1.5 2>err
-	"$SPROF" report --threads --format csv -i attached >threads
+	"$top_builddir/tests/live/thread_lives" attached >threads
 	comment "$(cat threads)"
 	kill "$feeder" "$reader"
 	wait "$feeder" "$reader" 2>/dev/null

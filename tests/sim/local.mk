@@ -35,7 +35,8 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/threads.c \
 	tests/sim/waits.c \
 	tests/sim/wakeups.c \
-	tests/sim/workload.c
+	tests/sim/workload.c \
+	tests/thread_lives.c tests/thread_lives.h
 # A sanitizer's runtime makes calls before it is ready: the functions that they reach are plain.
 tests_sim_simulate_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
 # Only the recorder's allocations are counted.

@@ -19,7 +19,7 @@ struct asking {
 	const char *path;
 	const struct sim_inode *inode;
 	const struct sp_time_span *span; /* time of the file in which its states are compared */
-	const struct sp_threads *threads; /* states in the range */
+	const struct thread_lives *threads; /* states in the range */
 	struct sp_time_span range;
 	const struct sp_filter *filter; /* the range, as two that overlap */
 	bool lost;
@@ -52,7 +52,7 @@ static struct sp_time_span random_range(const struct sp_time_span *span)
 }
 
 /* The thread's life in the range. */
-static struct sp_time_span life_of(const struct asking *asking, const struct sp_thread *thread)
+static struct sp_time_span life_of(const struct asking *asking, const struct thread_life *thread)
 {
 	struct sp_time_span life = asking->range;
 	if (thread->begin_ns > life.begin_ns)
@@ -81,11 +81,11 @@ static void check_number(const struct asking *asking, const char *what, uint32_t
 
 static void check_threads(const struct asking *asking)
 {
-	for (size_t i = 0; i < sp_threads_count(asking->threads); i++) {
-		const struct sp_thread *thread = sp_threads_at(asking->threads, i);
+	for (size_t i = 0; i < thread_lives_count(asking->threads); i++) {
+		const struct thread_life *thread = thread_lives_at(asking->threads, i);
 		const struct sp_time_span life = life_of(asking, thread);
 		uint64_t slices_ns = 0;
-		for (size_t j = 0; j < SP_THREAD_SLICES; j++)
+		for (size_t j = 0; j < THREAD_SLICES; j++)
 			slices_ns += sum_of(&thread->slices[j]);
 		check_number(asking, "sum of states", thread->tid, sum_of(&thread->times),
 			     life.end_ns - life.begin_ns, 0);
@@ -143,8 +143,8 @@ static void check_rows(const struct asking *asking, const struct sp_profile *pro
 {
 	bool on_cpu = profile->mode == SP_MODE_WALL;
 	uint64_t sum_ns = 0;
-	for (size_t i = 0; i < sp_threads_count(asking->threads); i++) {
-		const struct sp_thread *thread = sp_threads_at(asking->threads, i);
+	for (size_t i = 0; i < thread_lives_count(asking->threads); i++) {
+		const struct thread_life *thread = thread_lives_at(asking->threads, i);
 		const struct sp_thread_times *times = &thread->times;
 		const struct sp_time_span life = life_of(asking, thread);
 		bool whole = life.begin_ns == thread->begin_ns && life.end_ns == thread->end_ns;
@@ -173,8 +173,8 @@ static void check_lanes(const struct asking *asking, const struct sp_analysis *a
 	for (size_t i = 0; i < timeline->thread_count && step_ns; i++) {
 		struct sp_thread_times steps[STEPS], times = {0};
 		uint32_t tid = (uint32_t)timeline->threads[i].tid;
-		size_t at = 0, count = sp_threads_count(asking->threads);
-		while (at < count && sp_threads_at(asking->threads, at)->tid != tid)
+		size_t at = 0, count = thread_lives_count(asking->threads);
+		while (at < count && thread_lives_at(asking->threads, at)->tid != tid)
 			at++;
 		if (at == count || !sp_analysis_state_times(analysis, i, asking->range.begin_ns,
 							    step_ns, STEPS, steps)) {
@@ -197,7 +197,7 @@ static void check_lanes(const struct asking *asking, const struct sp_analysis *a
 			times.blocked_ns += steps[j].blocked_ns;
 			times.unknown_ns += steps[j].unknown_ns;
 		}
-		const struct sp_thread_times *wanted = &sp_threads_at(asking->threads, at)->times;
+		const struct sp_thread_times *wanted = &thread_lives_at(asking->threads, at)->times;
 		check_number(asking, "lane on a CPU", tid, times.running_ns, wanted->running_ns, 0);
 		check_number(asking, "runnable lane", tid, times.runnable_ns,
 			     wanted->runnable_ns, 0);
@@ -281,8 +281,8 @@ static void add_process(const struct asking *asking, uint32_t pid, struct latenc
 {
 	size_t found = 0, tasks = 0;
 	latency->life.begin_ns = UINT64_MAX;
-	for (size_t i = 0; i < sp_threads_count(asking->threads); i++) {
-		const struct sp_thread *thread = sp_threads_at(asking->threads, i);
+	for (size_t i = 0; i < thread_lives_count(asking->threads); i++) {
+		const struct thread_life *thread = thread_lives_at(asking->threads, i);
 		if (thread->pid != pid)
 			continue;
 		if (thread->begin_ns < latency->life.begin_ns)
@@ -313,8 +313,8 @@ static void check_process(const struct asking *asking, const struct sp_profile *
 	struct sp_thread_times got = {0};
 	uint64_t rounding_ns = ROUNDING_NS;
 	add_process(asking, pid, &latency);
-	for (size_t i = 0; i < sp_threads_count(asking->threads); i++) {
-		const struct sp_thread *thread = sp_threads_at(asking->threads, i);
+	for (size_t i = 0; i < thread_lives_count(asking->threads); i++) {
+		const struct thread_life *thread = thread_lives_at(asking->threads, i);
 		if (thread->pid != pid)
 			continue;
 		add_rows(profile, thread->tid, 0, UINT64_MAX, &got);
@@ -332,10 +332,10 @@ static void check_process(const struct asking *asking, const struct sp_profile *
 
 static void check_latencies(const struct asking *asking, const struct sp_profile *profile)
 {
-	for (size_t i = 0; i < sp_threads_count(asking->threads); i++) {
-		const struct sp_thread *thread = sp_threads_at(asking->threads, i);
+	for (size_t i = 0; i < thread_lives_count(asking->threads); i++) {
+		const struct thread_life *thread = thread_lives_at(asking->threads, i);
 		size_t at = 0;
-		while (sp_threads_at(asking->threads, at)->pid != thread->pid)
+		while (thread_lives_at(asking->threads, at)->pid != thread->pid)
 			at++;
 		if (at == i)
 			check_process(asking, profile, thread->pid);
@@ -373,15 +373,15 @@ void sim_check_ranges(struct sp_ctx *ctx, const char *path, const struct sim_ino
 			{range.begin_ns, range.end_ns - length_ns / 3}};
 		const struct sp_filter filter = {
 			.size = sizeof(filter), .times = times, .time_count = 2};
-		struct sp_threads *threads = sim_read_threads(ctx, path, inode, &filter);
+		struct thread_lives *threads = sim_read_threads(ctx, path, inode, &filter);
 		if (!threads)
 			return;
 		const struct asking asking = {ctx, path, inode, span, threads,
 					      range, &filter, lost};
 		check_threads(&asking);
-		bool known = sp_threads_known(threads);
+		bool known = thread_lives_known(threads);
 		for (size_t j = 0; known && j < sizeof(modes) / sizeof(*modes); j++)
 			check_report(&asking, modes[j]);
-		sp_threads_free(threads);
+		thread_lives_free(threads);
 	}
 }

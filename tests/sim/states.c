@@ -7,7 +7,6 @@
  * by more than that.
  */
 #include <stdlib.h>
-#include <sprof/threads.h>
 #include "states.h"
 
 /* Longest time from a round's begin until its last ring buffer was looked at. */
@@ -114,7 +113,7 @@ struct sim_account sim_account_of(const struct sim_task *task, const struct sp_t
 }
 
 /* The sum of states is the lifetime, also where records were lost. */
-static void check_sum(const struct sp_thread *thread)
+static void check_sum(const struct thread_life *thread)
 {
 	const struct sp_thread_times *times = &thread->times;
 	uint64_t sum = times->running_ns + times->runnable_ns + times->blocked_ns + times->unknown_ns;
@@ -160,7 +159,8 @@ static uint64_t waited(const struct sim_task *task, uint64_t from_ns, uint64_t u
 }
 
 /* Over a life, the waiting for a CPU is exact as far as counts of schedstat were read. */
-static void check_schedstat(const struct checking *checking, const struct sp_thread *thread, bool *split)
+static void check_schedstat(const struct checking *checking, const struct thread_life *thread,
+			    bool *split)
 {
 	const struct sim_task *task = sim_task_find(thread->tid);
 	uint64_t all_ns = waited(task, thread->begin_ns, thread->end_ns);
@@ -174,7 +174,7 @@ static void check_schedstat(const struct checking *checking, const struct sp_thr
 		outside_ns += thread->end_ns - sim_result.stop_ns;
 	uint64_t exact_ns = SIM_LIFE_NS + SIM_SWITCH_NS * task->span_count;
 	/* Files begin between two counts. */
-	if (thread->split != SP_THREAD_SPLIT_SCHEDSTAT || checking->read_back->split_count)
+	if (thread->split != THREAD_SPLIT_SCHEDSTAT || checking->read_back->split_count)
 		return;
 	*split = true;
 	if (difference(thread->times.runnable_ns, all_ns) > outside_ns + thread->times.unknown_ns + exact_ns)
@@ -182,7 +182,7 @@ static void check_schedstat(const struct checking *checking, const struct sp_thr
 			      (unsigned long long)all_ns, (unsigned long long)thread->times.runnable_ns);
 }
 
-static void check_state(const struct sp_thread *thread, const char *name, uint64_t read_ns,
+static void check_state(const struct thread_life *thread, const char *name, uint64_t read_ns,
 			uint64_t true_ns, uint64_t allowed_ns)
 {
 	if (difference(read_ns, true_ns) > allowed_ns && !is_lost_twice(thread->tid))
@@ -192,7 +192,7 @@ static void check_state(const struct sp_thread *thread, const char *name, uint64
 }
 
 /* FORK and EXIT records bound a life. */
-static void check_life(const struct sp_thread *thread, const struct sp_time_span *span)
+static void check_life(const struct thread_life *thread, const struct sp_time_span *span)
 {
 	const struct sim_task *task = sim_task_find(thread->tid);
 	const struct sim_span *last = &task->spans[task->span_count - 1];
@@ -234,7 +234,7 @@ static bool is_opened_around(const struct sim_task *task, const struct sp_time_s
 	return false;
 }
 
-bool sim_is_known(const struct sp_thread *thread, const struct sp_time_span *span)
+bool sim_is_known(const struct thread_life *thread, const struct sp_time_span *span)
 {
 	const struct sim_task *task = sim_task_find(thread->tid);
 	if (!sim_is_comparable(task) || !sim_account_of(task, span, span).switches ||
@@ -251,7 +251,7 @@ bool sim_is_known(const struct sp_thread *thread, const struct sp_time_span *spa
 	return !is_later || !is_recorded(task, &begin);
 }
 
-void sim_check_thread(const struct sp_thread *thread, const struct sp_time_span *span,
+void sim_check_thread(const struct thread_life *thread, const struct sp_time_span *span,
 		      const struct sp_time_span *range, bool lost)
 {
 	const struct sim_task *task = sim_task_find(thread->tid);
@@ -283,14 +283,14 @@ static bool is_wanted(const struct sim_scenario *scenario, const struct sim_task
 	return task->followed || scenario->target == SIM_SYSTEM;
 }
 
-struct sp_threads *sim_read_threads(struct sp_ctx *ctx, const char *path,
+struct thread_lives *sim_read_threads(struct sp_ctx *ctx, const char *path,
 				    const struct sim_inode *inode, const struct sp_filter *filter)
 {
 	struct sp_reader *reader = NULL;
-	struct sp_threads *threads = NULL;
+	struct thread_lives *threads = NULL;
 	struct sp_error *error = sp_reader_open_memory(ctx, inode->bytes, inode->size, path, &reader);
 	if (!error)
-		error = sp_threads_new(ctx, reader, filter, &threads);
+		error = thread_lives_new(ctx, reader, filter, &threads);
 	if (error)
 		sim_violation("states of %s: %s", path, sp_error_message(error));
 	sp_error_free(error);
@@ -298,12 +298,12 @@ struct sp_threads *sim_read_threads(struct sp_ctx *ctx, const char *path,
 	return threads;
 }
 
-static void check_window(const struct checking *checking, const struct sp_threads *threads,
+static void check_window(const struct checking *checking, const struct thread_lives *threads,
 			 const struct sp_time_span *span)
 {
 	size_t compared = 0, wanted = 0;
-	for (size_t i = 0; i < sp_threads_count(threads); i++) {
-		const struct sp_thread *thread = sp_threads_at(threads, i);
+	for (size_t i = 0; i < thread_lives_count(threads); i++) {
+		const struct thread_life *thread = thread_lives_at(threads, i);
 		const struct sim_task *task = sim_task_find(thread->tid);
 		if (!sim_is_comparable(task) || !sim_account_of(task, span, span).switches)
 			continue;
@@ -331,16 +331,16 @@ static struct {
 	size_t file_count;
 } sums;
 
-static void add_file(const struct sp_threads *threads)
+static void add_file(const struct thread_lives *threads)
 {
 	sums.files = realloc(sums.files, (sums.file_count + 1) * sizeof(*sums.files));
 	if (!sums.files)
 		abort();
 	sums.files[sums.file_count++] = (struct sp_time_span){
-		.begin_ns = sp_threads_first_ns(threads), .end_ns = sp_threads_last_ns(threads),
+		.begin_ns = thread_lives_first_ns(threads), .end_ns = thread_lives_last_ns(threads),
 	};
-	for (size_t i = 0; i < sp_threads_count(threads); i++) {
-		const struct sp_thread *thread = sp_threads_at(threads, i);
+	for (size_t i = 0; i < thread_lives_count(threads); i++) {
+		const struct thread_life *thread = thread_lives_at(threads, i);
 		const struct sp_thread_times *times = &thread->times;
 		struct sim_task *task = sim_task_find(thread->tid);
 		if (task)
@@ -401,11 +401,11 @@ static void check_sums(const struct checking *checking)
 }
 
 /* Whole lives, whatever a recording's begin and end hide. */
-static void check_lives(const struct checking *checking, const struct sp_threads *threads)
+static void check_lives(const struct checking *checking, const struct thread_lives *threads)
 {
 	bool exact = checking->exact && !checking->lost, split = false;
-	for (size_t i = 0; i < sp_threads_count(threads); i++) {
-		const struct sp_thread *thread = sp_threads_at(threads, i);
+	for (size_t i = 0; i < thread_lives_count(threads); i++) {
+		const struct thread_life *thread = thread_lives_at(threads, i);
 		check_sum(thread);
 		if (exact && sim_is_comparable(sim_task_find(thread->tid)))
 			check_schedstat(checking, thread, &split);
@@ -431,26 +431,26 @@ static void check_file(const char *path, const struct sim_inode *inode, void *ar
 	const struct checking *checking = arg;
 	struct sp_time_span span = {.begin_ns = sim_result.begin_ns, .end_ns = sim_result.stop_ns};
 	const struct sp_filter filter = {.size = sizeof(filter), .times = &span, .time_count = 1};
-	struct sp_threads *threads = sim_read_threads(checking->ctx, path, inode, NULL);
+	struct thread_lives *threads = sim_read_threads(checking->ctx, path, inode, NULL);
 	if (!threads)
 		return;
 	add_file(threads);
-	is_later = is_split(checking->read_back, sp_threads_first_ns(threads));
+	is_later = is_split(checking->read_back, thread_lives_first_ns(threads));
 	check_lives(checking, threads);
-	if (sp_threads_first_ns(threads) > span.begin_ns)
-		span.begin_ns = sp_threads_first_ns(threads);
-	if (sp_threads_last_ns(threads) < span.end_ns)
-		span.end_ns = sp_threads_last_ns(threads);
+	if (thread_lives_first_ns(threads) > span.begin_ns)
+		span.begin_ns = thread_lives_first_ns(threads);
+	if (thread_lives_last_ns(threads) < span.end_ns)
+		span.end_ns = thread_lives_last_ns(threads);
 	/* A file that ends within a round has the whole round's metadata. */
-	uint64_t next_ns = sim_next_file_ns(checking->read_back, sp_threads_first_ns(threads));
+	uint64_t next_ns = sim_next_file_ns(checking->read_back, thread_lives_first_ns(threads));
 	if (next_ns < span.end_ns)
 		span.end_ns = next_ns;
-	sp_threads_free(threads);
+	thread_lives_free(threads);
 	threads = checking->exact ? sim_read_threads(checking->ctx, path, inode, &filter) : NULL;
 	if (!threads)
 		return;
 	check_window(checking, threads, &span);
-	sp_threads_free(threads);
+	thread_lives_free(threads);
 	if (span.begin_ns < span.end_ns)
 		sim_check_ranges(checking->ctx, path, inode, &span, checking->lost);
 }

@@ -3,7 +3,7 @@
 #ifndef SIM_STATES_H
 #define SIM_STATES_H
 
-#include <sprof/threads.h>
+#include "tests/thread_lives.h"
 #include "found.h"
 
 /* Records of one moment have different times: of each event that gets one. */
@@ -30,14 +30,14 @@ struct sim_account sim_account_of(const struct sim_task *task, const struct sp_t
 bool sim_is_comparable(const struct sim_task *task);
 
 /* Whether the time `span` of a file has the thread's states. */
-bool sim_is_known(const struct sp_thread *thread, const struct sp_time_span *span);
+bool sim_is_known(const struct thread_life *thread, const struct sp_time_span *span);
 
 /* Checks the states in a range of the time `span` of a file, in which all events were enabled. */
-void sim_check_thread(const struct sp_thread *thread, const struct sp_time_span *span,
+void sim_check_thread(const struct thread_life *thread, const struct sp_time_span *span,
 		      const struct sp_time_span *range, bool lost);
 
 /* Reads the threads of a file; NULL: that failed. */
-struct sp_threads *sim_read_threads(struct sp_ctx *ctx, const char *path,
+struct thread_lives *sim_read_threads(struct sp_ctx *ctx, const char *path,
 				    const struct sim_inode *inode, const struct sp_filter *filter);
 
 /* ranges.c: checks states and reports of random ranges of the time `span` of a file. */

@@ -257,7 +257,7 @@ TEST(samples_are_what_their_process_was_at_the_time)
 	ck_assert_uint_eq(profile(&made, 0)->samples, 6);
 	ck_assert_uint_eq(profile(&made, 0)->weight, 60);
 	ck_assert(profile(&made, 0)->weight_is_time && !profile(&made, 0)->has_callchains);
-	ck_assert_uint_eq(profile(&made, 0)->stacks.none, 6);
+	ck_assert_uint_eq(profile(&made, 0)->stacks[SP_STACK_NONE], 6);
 	ck_assert_uint_eq(sp_analysis_first_ns(made.analysis), 50);
 	ck_assert_uint_eq(sp_analysis_last_ns(made.analysis), 260);
 	const struct sp_finding *unmapped = finding(&made, SP_FINDING_UNMAPPED);
@@ -450,10 +450,10 @@ static void chains_init(struct made *made)
 static void ends_are(const struct made *made, uint64_t complete, uint64_t truncated,
 		     uint64_t invalid_address)
 {
-	const struct sp_stack_ends *ends = &profile(made, 0)->stacks;
-	ck_assert_uint_eq(ends->complete, complete);
-	ck_assert_uint_eq(ends->truncated, truncated);
-	ck_assert_uint_eq(ends->invalid_address, invalid_address);
+	const uint64_t *ends = profile(made, 0)->stacks;
+	ck_assert_uint_eq(ends[SP_STACK_COMPLETE], complete);
+	ck_assert_uint_eq(ends[SP_STACK_TRUNCATED], truncated);
+	ck_assert_uint_eq(ends[SP_STACK_INVALID_ADDRESS], invalid_address);
 }
 
 TEST(a_return_address_without_code_ends_the_stack)
@@ -584,11 +584,11 @@ TEST(stacks_are_counted_by_their_ends)
 	for (int only_leaves = 0; only_leaves < 2; only_leaves++) {
 		made.options.rows.children = !only_leaves;
 		finish(&made);
-		const struct sp_stack_ends *ends = &profile(&made, 0)->stacks;
-		ck_assert_uint_eq(ends->complete, 2);
-		ck_assert_uint_eq(ends->truncated, 3);
-		ck_assert_uint_eq(ends->depth_limit, 1);
-		ck_assert_uint_eq(ends->none, 1);
+		const uint64_t *ends = profile(&made, 0)->stacks;
+		ck_assert_uint_eq(ends[SP_STACK_COMPLETE], 2);
+		ck_assert_uint_eq(ends[SP_STACK_TRUNCATED], 3);
+		ck_assert_uint_eq(ends[SP_STACK_DEPTH_LIMIT], 1);
+		ck_assert_uint_eq(ends[SP_STACK_NONE], 1);
 		ck_assert(profile(&made, 0)->has_callchains);
 		says(finding(&made, SP_FINDING_TRUNCATED_STACKS), " of stacks ");
 		forget_analysis(&made);
@@ -686,13 +686,13 @@ TEST(stacks_end_as_the_recording_says)
 		made.options.rows.children = pass != SP_TREE_NONE;
 		finish(&made);
 		const struct sp_profile *of = profile(&made, 0);
-		ck_assert_uint_eq(of->stacks.complete, 3);
-		ck_assert_uint_eq(of->stacks.truncated, 2);
-		ck_assert_uint_eq(of->stacks.no_unwind_info, 2);
-		ck_assert_uint_eq(of->stacks.bad_memory, 1);
-		ck_assert_uint_eq(of->stacks.depth_limit, 1);
-		ck_assert_uint_eq(of->stacks.skipped, 1);
-		ck_assert_uint_eq(of->stacks.switched, 1);
+		ck_assert_uint_eq(of->stacks[SP_STACK_COMPLETE], 3);
+		ck_assert_uint_eq(of->stacks[SP_STACK_TRUNCATED], 2);
+		ck_assert_uint_eq(of->stacks[SP_STACK_NO_UNWIND_INFO], 2);
+		ck_assert_uint_eq(of->stacks[SP_STACK_BAD_MEMORY], 1);
+		ck_assert_uint_eq(of->stacks[SP_STACK_DEPTH_LIMIT], 1);
+		ck_assert_uint_eq(of->stacks[SP_STACK_SKIPPED], 1);
+		ck_assert_uint_eq(of->stacks[SP_STACK_SWITCHED], 1);
 		ck_assert_uint_eq(of->repaired, 1);
 		ck_assert_uint_eq(of->guessed, 1);
 		ck_assert_uint_eq(of->shortened, 1);

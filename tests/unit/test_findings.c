@@ -31,9 +31,10 @@ TEST(a_source_adds_the_findings_of_its_subject_alone)
 				    {.attr = {.freq = 1, .sample_freq = 4000}}};
 	const struct record_layout layout = {.events = events, .event_count = 2};
 	struct sp_analysis analysis = {0};
-	struct run run = {.analysis = &analysis, .work = {.layout = &layout}, .totals = profiles,
-			  .event_count = 2};
-	ck_assert(source_of("throttling")->find(&run));
+	const struct work work = {.layout = &layout};
+	const struct analysis_view view = {.analysis = &analysis, .work = &work,
+					   .totals = profiles};
+	ck_assert(source_of("throttling")->find(&view));
 	ck_assert_uint_eq(analysis.findings.count, 1);
 	const struct sp_finding *finding = &analysis.findings.items[0];
 	ck_assert_str_eq(finding->cause, "throttled");

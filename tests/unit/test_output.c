@@ -136,7 +136,7 @@ TEST(json_is_as_the_contract_has_it)
 	profile.lost_own = 4;
 	profile.throttled_count = 2;
 	profile.throttled_ns = 77;
-	profile.stacks.none = 1000;
+	profile.stacks[SP_STACK_NONE] = 1000;
 	report.row_limit = 0.01;
 	report.tree_limit = 0.5;
 	report.damaged = true;

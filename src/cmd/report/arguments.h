@@ -41,7 +41,6 @@ struct report_arguments {
 	bool memory;
 	int mode; /* enum sp_mode; -1: not given: report_mode_resolve() then sets it */
 	bool all_threads, kernel_waits;
-	bool threads; /* --threads: print the states of threads */
 	int group; /* --group; -1: not given */
 	bool per_pmu; /* --per-pmu: events of hybrid CPUs stay apart */
 	uint64_t time_quantum_ns;
@@ -83,10 +82,11 @@ static inline bool report_folds_python(const struct report_arguments *arguments)
 bool report_keys_parse(const struct option *option, const char *text);
 bool report_fields_parse(const struct option *option, const char *text);
 
-/* Parsers of --mode, --latency and --wakers. */
+/* Parsers of --mode, --latency, --wakers and --threads. */
 bool report_mode_parse(const struct option *option, const char *text);
 bool report_latency_parse(const struct option *option, const char *text);
 bool report_wakers_parse(const struct option *option, const char *text);
+bool report_threads_parse(const struct option *option, const char *text);
 
 /*
  * Sets the mode if it was not given: wall, if the recordings have waits, else CPU. Returns false after

@@ -8,7 +8,6 @@
 #include "cmd/common/recordings.h"
 #include "cmd/info/info.h"
 #include "cmd/report/arguments.h"
-#include "cmd/report/threads.h"
 #include "command.h"
 #include "diag.h"
 #include "export/gzip.h"
@@ -607,21 +606,10 @@ static bool check_accesses(const struct recordings *recordings, const struct sp_
 	return !samples || accesses;
 }
 
-static int print_threads(const struct report_arguments *arguments, struct sp_ctx *ctx,
-			 struct recordings *recordings)
-{
-	if (!recordings_resolve_times(recordings, &arguments->selection))
-		return 1;
-	int status = report_threads(arguments, ctx, recordings);
-	return recordings_print_damage(recordings) | status;
-}
-
 static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *recordings)
 {
 	struct report_arguments *arguments = data;
 	struct analyses analyses = {0};
-	if (arguments->threads)
-		return print_threads(arguments, ctx, recordings);
 	if (!recordings_select_events(recordings, &arguments->selection, !arguments->per_pmu))
 		return 1;
 	int settled = report_arguments_resolve(arguments, ctx, recordings);

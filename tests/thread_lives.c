@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <sprof/threads.h>
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/thread_lives.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 #include "profile/filter.h"
 #include "sideband/pass_one.h"
 
-struct sp_threads {
-	VEC(struct sp_thread) items;
+struct thread_lives {
+	VEC(struct thread_life) items;
 	struct strtab strings;
 	uint64_t first_ns, last_ns;
 	bool known;
 };
 
-DEFINE_CLEANUP(struct sp_threads *, sp_threads_free)
+DEFINE_CLEANUP(struct thread_lives *, thread_lives_free)
 
-void sp_threads_free(struct sp_threads *threads)
+void thread_lives_free(struct thread_lives *threads)
 {
 	if (!threads)
 		return;
@@ -76,16 +76,16 @@ static void add_window(const struct reading *reading, size_t index, uint64_t fro
 	}
 }
 
-static void set_slices(const struct sp_threads *threads, const struct reading *reading, size_t index,
-		       struct sp_thread *thread)
+static void set_slices(const struct thread_lives *threads, const struct reading *reading,
+		       size_t index, struct thread_life *thread)
 {
 	uint64_t length = threads->last_ns - threads->first_ns;
-	for (uint64_t i = 0; i < SP_THREAD_SLICES; i++) {
+	for (uint64_t i = 0; i < THREAD_SLICES; i++) {
 		struct task_totals totals = {0};
-		uint64_t from_ns = length / SP_THREAD_SLICES * i + length % SP_THREAD_SLICES * i /
-				   SP_THREAD_SLICES;
-		uint64_t until_ns = length / SP_THREAD_SLICES * (i + 1) +
-				    length % SP_THREAD_SLICES * (i + 1) / SP_THREAD_SLICES;
+		uint64_t from_ns = length / THREAD_SLICES * i + length % THREAD_SLICES * i /
+				   THREAD_SLICES;
+		uint64_t until_ns = length / THREAD_SLICES * (i + 1) +
+				    length % THREAD_SLICES * (i + 1) / THREAD_SLICES;
 		add_window(reading, index, threads->first_ns + from_ns, threads->first_ns + until_ns,
 			   &totals);
 		add_times(&totals, &thread->slices[i]);
@@ -93,7 +93,7 @@ static void set_slices(const struct sp_threads *threads, const struct reading *r
 }
 
 /* Returns false when out of memory. */
-static bool add_thread(struct sp_threads *threads, const struct reading *reading, size_t index)
+static bool add_thread(struct thread_lives *threads, const struct reading *reading, size_t index)
 {
 	const struct task_totals *whole = task_states_totals(reading->sideband.states, index);
 	const struct sp_filter *filter = reading->filter;
@@ -108,11 +108,11 @@ static bool add_thread(struct sp_threads *threads, const struct reading *reading
 		add_window(reading, index, 0, UINT64_MAX, &totals);
 	else
 		totals = *whole;
-	struct sp_thread *thread = vec_push(&threads->items);
+	struct thread_life *thread = vec_push(&threads->items);
 	comm = thread ? strtab_add(&threads->strings, comm) : NULL;
 	if (!comm)
 		return false;
-	*thread = (struct sp_thread){
+	*thread = (struct thread_life){
 		.pid = whole->pid,
 		.tid = whole->tid,
 		.comm = comm,
@@ -122,7 +122,7 @@ static bool add_thread(struct sp_threads *threads, const struct reading *reading
 		.longest_wait_ns = totals.longest_wait_ns,
 		.preemptions = totals.preemptions,
 		.migrations = totals.migrations,
-		.split = (enum sp_thread_split)totals.split,
+		.split = (enum thread_split)totals.split,
 		.counted = whole->counted,
 		.born = whole->born,
 		.ended = whole->ended,
@@ -134,7 +134,7 @@ static bool add_thread(struct sp_threads *threads, const struct reading *reading
 
 static int compare_threads(const void *a, const void *b)
 {
-	const struct sp_thread *x = a, *y = b;
+	const struct thread_life *x = a, *y = b;
 	if (x->times.running_ns != y->times.running_ns)
 		return x->times.running_ns > y->times.running_ns ? -1 : 1;
 	if (x->times.runnable_ns != y->times.runnable_ns)
@@ -145,7 +145,7 @@ static int compare_threads(const void *a, const void *b)
 }
 
 /* Sets the time that the slices divide: the recording's, within the filter's times. */
-static void set_extent(struct sp_threads *threads, const struct reading *reading)
+static void set_extent(struct thread_lives *threads, const struct reading *reading)
 {
 	uint64_t first_ns = task_states_first_ns(reading->sideband.states);
 	uint64_t last_ns = task_states_last_ns(reading->sideband.states);
@@ -158,7 +158,7 @@ static void set_extent(struct sp_threads *threads, const struct reading *reading
 		threads->last_ns = threads->first_ns;
 }
 
-static struct sp_error *collect(struct sp_threads *threads, const struct reading *reading)
+static struct sp_error *collect(struct thread_lives *threads, const struct reading *reading)
 {
 	const struct task_states *states = reading->sideband.states;
 	/* Records without times have no states. */
@@ -174,13 +174,14 @@ static struct sp_error *collect(struct sp_threads *threads, const struct reading
 	return NULL;
 }
 
-struct sp_error *sp_threads_new(struct sp_ctx *ctx, struct sp_reader *reader,
-				const struct sp_filter *filter, struct sp_threads **ret)
+struct sp_error *thread_lives_new(struct sp_ctx *ctx, struct sp_reader *reader,
+				const struct sp_filter *filter, struct thread_lives **ret)
 {
 	static const struct sp_files files = {.size = sizeof(files)};
 	const struct pass_one pass = {.ctx = ctx, .reader = reader, .files = &files,
 				      .threads = parallel_threads(0), .states = true};
-	CLEANUP(cleanup_sp_threads_free) struct sp_threads *threads = calloc(1, sizeof(*threads));
+	CLEANUP(cleanup_thread_lives_free) struct thread_lives *threads =
+		calloc(1, sizeof(*threads));
 	CLEANUP(reading_deinit) struct reading reading = {.filter = filter};
 	NEED(threads);
 	if (filter)
@@ -193,27 +194,27 @@ struct sp_error *sp_threads_new(struct sp_ctx *ctx, struct sp_reader *reader,
 	return error;
 }
 
-bool sp_threads_known(const struct sp_threads *threads)
+bool thread_lives_known(const struct thread_lives *threads)
 {
 	return threads->known;
 }
 
-uint64_t sp_threads_first_ns(const struct sp_threads *threads)
+uint64_t thread_lives_first_ns(const struct thread_lives *threads)
 {
 	return threads->first_ns;
 }
 
-uint64_t sp_threads_last_ns(const struct sp_threads *threads)
+uint64_t thread_lives_last_ns(const struct thread_lives *threads)
 {
 	return threads->last_ns;
 }
 
-size_t sp_threads_count(const struct sp_threads *threads)
+size_t thread_lives_count(const struct thread_lives *threads)
 {
 	return threads->items.count;
 }
 
-const struct sp_thread *sp_threads_at(const struct sp_threads *threads, size_t index)
+const struct thread_life *thread_lives_at(const struct thread_lives *threads, size_t index)
 {
 	assert(index < threads->items.count);
 	return &threads->items.items[index];
