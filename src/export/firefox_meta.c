@@ -134,7 +134,8 @@ static bool write_extra(struct firefox *firefox)
 		write_count_fact(json, "Samples", firefox->profile->shown_samples);
 		write_count_fact(json, "Lost samples", firefox->profile->lost_own);
 		write_count_fact(json, "Throttled periods", firefox->profile->throttled_count);
-		write_count_fact(json, "Complete stacks", firefox->profile->stacks[SP_STACK_COMPLETE]);
+		write_count_fact(json, "Complete stacks",
+				 firefox->profile->stacks[SP_STACK_COMPLETE]);
 		write_count_fact(json, "Truncated stacks",
 				 notes_truncated_stacks(firefox->profile));
 		write_count_fact(json, "Stacks completed from other samples",

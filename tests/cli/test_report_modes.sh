@@ -437,9 +437,14 @@ All rows: comm kworker, dso [kernel.kallsyms]
 80.00%  80.0-80.0                     40.0      1     40.0  [k] schedule
 20.00%   4.1-20.0  10.0                                     [k] work
 END
-prints "-q has rows for them" \
-	sh -c '"$SPROF" report -q -i "$0" --kallsyms "$1" | awk "NR > 1 { print \$1, \$NF }"' \
-	"$tmp/kthread" "$tmp/kallsyms2" <<END
+prints "-q has the same lines" \
+	sh -c '"$SPROF" report -q -i "$0" --kallsyms "$1"' "$tmp/kthread" "$tmp/kallsyms2" <<END
+100.00% each: kthread, ret_from_fork
+All rows: comm kworker, dso [kernel.kallsyms]
+ total   low-high    on  runnable  blocked  waits  longest  function
+80.00%  80.0-80.0                     40.0      1     40.0  [k] schedule
+20.00%   4.1-20.0  10.0                                     [k] work
+END
 100.00% [kernel.kallsyms]
 100.00% [kernel.kallsyms]
 80.00% [kernel.kallsyms]
