@@ -96,10 +96,11 @@ END
 report --header-only >header
 check "the header alone" grep -qx '# hostname : testhost' header
 prints "-s + adds to the default" report -q -s +cpu --percent-limit 20 --kallsyms kallsyms <<'END'
-  self   low-high  function      comm  dso                cpu
-20.00%   5.7-51.0  [k] sys_read  demo  [kernel.kallsyms]    0
-20.00%   5.7-51.0  [.] 0x10      demo  demo                 0
-20.00%   5.7-51.0  [.] 0x20      demo  demo                 1
+All rows: comm demo
+  self   low-high  function      dso                cpu
+20.00%   5.7-51.0  [k] sys_read  [kernel.kallsyms]    0
+20.00%   5.7-51.0  [.] 0x10      demo                 0
+20.00%   5.7-51.0  [.] 0x20      demo                 1
 ... 4 rows below 20.00%
 END
 
@@ -568,10 +569,10 @@ sprof: cannot open nothing/data: No such file or directory
        To make a recording: sprof record -o FILE -- COMMAND
 END
 fails "a wrong column" 129 report -F overhead,name <<'END'
-sprof: -F, --fields: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, state, waits_for, parallelism, waker, wakee, cmdline, argument, trace, nor a field of the recording's tracepoints
+sprof: -F, --fields: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, state, waits_for, parallelism, waker, wakee, cmdline, argument, process, trace, nor a field of the recording's tracepoints
 END
 fails "a wrong key" 129 report -s comm,name <<'END'
-sprof: --sort: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, state, waits_for, parallelism, waker, wakee, cmdline, argument, trace, nor a field of the recording's tracepoints
+sprof: --sort: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, state, waits_for, parallelism, waker, wakee, cmdline, argument, process, trace, nor a field of the recording's tracepoints
 END
 fails "a wrong format" 129 report --format xml <<'END'
 sprof: --format: 'xml' is not text, json, csv, folded, pprof, speedscope, firefox, callgrind or html
