@@ -15,6 +15,9 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	struct task *task = place->task;
 	uint32_t cpu = keys[SP_KEY_CPU] ? place->cpu : 0;
 	uint32_t detail = words ? details_add(&counted->details, words) : 0;
+	/* Otherwise, the task's last group could match, and the error would be lost. */
+	if (counted->details.failed)
+		return RADIX_NONE;
 	/* The name and the numbers of the task are those of its last group. */
 	const struct group *last = &task->last;
 	const struct sample_time *time = &counted->sample.time;
@@ -44,7 +47,7 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	};
 	uint32_t index = groups_add(&counted->groups, &group);
 	uint32_t root = RADIX_NONE;
-	if (!counted->groups.failed && !counted->details.failed)
+	if (!counted->groups.failed)
 		root = radix_root(&counted->chains.radix, root_word(index, place->view));
 	task->last = group;
 	if (root == RADIX_NONE)

@@ -18,12 +18,12 @@ bool metadata_next(const uint8_t *bytes, size_t size, size_t *at,
 	if (whole < sizeof(ret->header) || whole > size - *at)
 		return false;
 	*at += whole;
-	/* Records of ours have no sample_id. */
-	ret->body = whole;
-	if (ret->header.type >= RECORD_USER_TYPES ||
-	    whole < sizeof(ret->header) + fields->trailer_tid)
+	/* Records of ours have no sample_id. Others that are too short for one have no body. */
+	bool is_own = ret->header.type >= RECORD_USER_TYPES;
+	ret->body = is_own ? whole : 0;
+	if (is_own || whole < sizeof(ret->header) + fields->trailer_tid)
 		return true;
-	ret->body -= fields->trailer_tid;
+	ret->body = whole - fields->trailer_tid;
 	ret->time_ns = bytes_u64(bytes + whole - fields->trailer_time);
 	task_change_decode(bytes, ret->body, &ret->change);
 	ret->change.time_ns = ret->time_ns;
