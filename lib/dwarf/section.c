@@ -347,10 +347,7 @@ static bool need(struct section *section, uint64_t offset, uint64_t size)
 		return true;
 	pthread_mutex_lock(&section->lock);
 	if (!section->broken) {
-		/*
-		 * Widens the needed pages [*first, *end) to the window around them; call it under
-		 * the lock.
-		 */
+		/* Widens the needed pages [page, end) to the window around them. */
 		uint64_t pages = (section->size + PAGE - 1) / PAGE, around = section->window / PAGE;
 		section->window += section->window < HUGE_PAGE ? WINDOW_GROWTH : 0;
 		page -= page % around;

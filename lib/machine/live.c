@@ -352,7 +352,7 @@ static bool merge(struct live *live, size_t *index_ret)
 	while (index && live->log.items[index - 1].time_ns > first_ns)
 		index--;
 
-	/* Undoes the events of the log from `index` on, which are newer than `time_ns`. */
+	/* Undoes the events of the log from `index` on, which are newer than `first_ns`. */
 	for (size_t i = index; i < live->log.count; i++) {
 		struct space *space = space_find(live, live->log.items[i].pid);
 		if (!space)

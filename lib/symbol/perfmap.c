@@ -126,10 +126,7 @@ static struct sp_error *parse_lines(struct perfmap *map, const struct perfmap_te
 	while (text_line(&text, &line) && (whole || line.end < text.end)) {
 		struct entry entry;
 
-		/*
-		 * Begins each epoch that the text has at `offset`. Returns false when out of
-		 * memory.
-		 */
+		/* Begins each epoch that the text has at `offset`. */
 		uint64_t offset = cursor_offset(&line);
 		for (size_t next; (next = map->epochs.count + 1) < from->mark_count;) {
 			if (offset < from->marks[next - 1].size)

@@ -261,8 +261,7 @@ bool firefox_write_meta(struct firefox *firefox)
 	 * Writes the fields of loss markers, and the places that show them. `others`: they include
 	 * losses of other processes.
 	 */
-	bool others = firefox->profile &&
-				  firefox->profile->lost_own < firefox->profile->lost;
+	bool others = firefox->profile && firefox->profile->lost_own < firefox->profile->lost;
 	const char *label = "{marker.data.lost} samples lost";
 	static const char *const places[] = {"marker-chart", "marker-table", "timeline-overview"};
 	if (others)

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One HTML file that shows a report without a network. Its data are two blocks, each compressed by
- *gzip and encoded in base64, because names of unknown origin must not reach the browser's HTML
- *parser.
+ * gzip and encoded in base64, because names of unknown origin must not reach the browser's HTML
+ * parser.
  *
  * Block "tree": the size of the head as 4 bytes, the least significant first; the head as JSON
- *(head.c); then columns. A column has one varint for each item.
+ * (head.c); then columns. A column has one varint for each item.
  *
  *	functions  name, dso and path as indexes of strings; kind
  *
  * and for each event:
  *
- *	nodes      distance to the parent's index, 0 for the root; function; 1 if inlined; own
- *samples; own weight, or 0 if all samples have one period rows       function; 1 if inlined;
- *samples and weight of self, then of total; share of self in billionths, its low and its high
- *bound; the same of total; in modes of time, the number of waits of self, and the longest in ns
+ *	nodes      distance to the parent's index, 0 for the root; function; 1 if inlined;
+ *	           own samples; own weight, or 0 if all samples have one period
+ *	rows       function; 1 if inlined; samples and weight of self, then of total; share of
+ *	           self in billionths, its low and its high bound; the same of total; in modes
+ *	           of time, the number of waits of self, and the longest in ns
  *
  * In mode wakers, each event of the head has "pairs", see put_pairs().
  *
- * Block "source" is JSON (struct listing), and empty without --source. Block "cells", for each
- *event:
+ * Block "source" is JSON (listing_write()), and empty without --source. Block "cells", for each
+ * event:
  *
  *	groups     of cells with one bin and thread: bin, as the difference to the group before;
- *thread; number of cells cells      node, as the difference to the cell before in the group;
- *samples; weight, unless all samples have one period lanes      of each thread in "lanes" of the
- *head: for each state (enum lane_state) its share of each bin, in LANE_UNITS
+ *	           thread; number of cells
+ *	cells      node, as the difference to the cell before in the group; samples; weight,
+ *	           unless all samples have one period
+ *	lanes      of each thread in "lanes" of the head: for each state (enum lane_state) its
+ *	           share of each bin, in LANE_UNITS
  */
 #include <inttypes.h>
 #include <math.h>

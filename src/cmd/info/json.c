@@ -238,8 +238,8 @@ void info_write_json(const struct info *info, FILE *out)
 		json_string(&json, "what", damage->what);
 
 		/*
-		 * Writes the times before and after the records that are missing at damage `index`;
-		 * omits unknown times.
+		 * Writes the times before and after the records that are missing there; omits
+		 * unknown times.
 		 */
 		uint64_t from_ns, to_ns;
 		sp_reader_damage_time(info->reader, i, &from_ns, &to_ns);
