@@ -29,10 +29,11 @@ sample 0 1 1 0 2000 1 0xffffffff80000100
 END
 
 prints "branches are counted where they were recorded" report -i "$tmp/branches" <<END
-  self   low-high  symbol_from  symbol_to               comm  dso_from
-50.00%   8.0-92.0  [.] 0x10     [.] 0x20                one   a.so
-25.00%   2.2-83.1  [.] 0x100    [.] 0x200               one   a.so
-25.00%   2.2-83.1  [.] 0x300    [k] 0xffffffff80000100  one   a.so
+All rows: comm one, dso_from a.so
+  self   low-high  symbol_from  symbol_to
+50.00%   8.0-92.0  [.] 0x10     [.] 0x20
+25.00%   2.2-83.1  [.] 0x100    [.] 0x200
+25.00%   2.2-83.1  [.] 0x300    [k] 0xffffffff80000100
 END
 
 prints "each key of branches" report -i "$tmp/branches" \
@@ -52,9 +53,10 @@ prints "code is where branches went" report -i "$tmp/branches" -b -s dso <<END
 END
 
 prints "without branches it is where samples were" report -i "$tmp/branches" --no-branch-stack <<END
-  self   low-high  function                comm  dso
-50.00%   9.5-90.5  [k] 0xffffffff80000100  one   [kernel.kallsyms]
-50.00%   9.5-90.5  [.] 0x200               one   a.so
+All rows: comm one
+  self   low-high  function                dso
+50.00%   9.5-90.5  [k] 0xffffffff80000100  [kernel.kallsyms]
+50.00%   9.5-90.5  [.] 0x200               a.so
 END
 
 prints "whoever wants calls has no branches" report -i "$tmp/branches" -g <<END
@@ -118,9 +120,10 @@ sample 0 1 1 0 250000001 1 0xffffffff80000200
 END
 
 prints "shares are of latency" report -i "$tmp/memory" --mem-mode <<END
-  self   low-high  local_weight  mem      symbol     dso   symbol_daddr  dso_daddr  snoop  tlb          locked  blocked  local_ins_lat  local_p_stage_cyc
-96.46%  20.3- 100           300  L3 miss  [.] 0x210  a.so  [.] 0x48      b.so       HitM   Walker miss  Yes     N/A                  0                  0
- 3.22%   0.0-79.5             5  L1 hit   [.] 0x200  a.so  [.] 0x40      b.so       None   L1 hit       N/A     N/A                  0                  0
+All rows: dso a.so, dso_daddr b.so, blocked N/A, local_ins_lat 0, local_p_stage_cyc 0
+  self   low-high  local_weight  mem      symbol     symbol_daddr  snoop  tlb          locked
+96.46%  20.3- 100           300  L3 miss  [.] 0x210  [.] 0x48      HitM   Walker miss  Yes
+ 3.22%   0.0-79.5             5  L1 hit   [.] 0x200  [.] 0x40      None   L1 hit       N/A
 ... 1 more row, 0.3% in all; --percent-limit 0 shows them
 END
 

@@ -41,9 +41,10 @@ prints "calls as the processor kept them" "$SPROF" report -q -g -s symbol -i "$t
 END
 
 prints "are no branches" "$SPROF" report -q --no-children -i "$tmp/calls" <<'END'
-  self   low-high  function                comm  dso
-50.00%  15.0-85.0  [k] 0xffffffff80000200  one   [kernel.kallsyms]
-50.00%  15.0-85.0  [.] 0x110               one   a.so
+All rows: comm one
+  self   low-high  function                dso
+50.00%  15.0-85.0  [k] 0xffffffff80000200  [kernel.kallsyms]
+50.00%  15.0-85.0  [.] 0x110               a.so
 END
 
 # perf shows nothing for a sample without branches.
