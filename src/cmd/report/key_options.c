@@ -267,3 +267,12 @@ int report_arguments_resolve(struct report_arguments *arguments, struct sp_ctx *
 		report_key_add(arguments, SP_KEY_PARENT);
 	return -1;
 }
+
+bool report_threads_parse(const struct option *option, const char *text)
+{
+	struct report_arguments *arguments = option->value;
+	(void)text;
+	arguments->mode = SP_MODE_WALL;
+	arguments->all_threads = true;
+	return report_keys_parse(option, "comm,tid,state");
+}

@@ -41,15 +41,6 @@ bool report_wakers_parse(const struct option *option, const char *text)
 	return true;
 }
 
-bool report_threads_parse(const struct option *option, const char *text)
-{
-	struct report_arguments *arguments = option->value;
-	(void)text;
-	arguments->mode = SP_MODE_WALL;
-	arguments->all_threads = true;
-	return report_keys_parse(option, "comm,tid,state");
-}
-
 static bool has_waits(const struct recordings *recordings)
 {
 	for (size_t i = 0; i < recordings->count; i++) {
