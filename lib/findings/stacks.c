@@ -360,6 +360,8 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 					     ? "use this recording for work on g0, and one with "
 					       "--call-graph dwarf for the rest"
 					     : FRAME_POINTERS;
+	/* With C code there are many more. */
+	bool scheduler = (double)profile->system_stack < 0.05 * (double)sp_profile_stacks(profile);
 	const struct stack_share shares[] = {
 		{ends[SP_STACK_TRUNCATED], "truncated",
 		 pages	   ? "of stacks are truncated (stack page not resident)"
@@ -403,8 +405,8 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 			 "scheduler, growth of stacks, or C code",
 		 waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of goroutines" :
 		 later ? "for these callers, record without --unwind later" :
-			 "for callers of C code, build with "
-			 "CGO_CFLAGS='-O2 -fno-omit-frame-pointer'"},
+		 scheduler ? NULL : "for callers of C code, build with "
+				    "CGO_CFLAGS='-O2 -fno-omit-frame-pointer'"},
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};
