@@ -33,6 +33,8 @@ struct sp_filter {
 	 */
 	struct sp_string_list focus, ignore;
 	struct sp_number_list parallelism; /* values of SP_KEY_PARALLELISM; for analyses only */
+	/* Texts of SP_KEY_ARGUMENT and SP_KEY_CMDLINE at the sample's time; "?": not recorded. */
+	struct sp_string_list arguments, command_lines;
 };
 
 /* Places of files. NULL members mean the default; borrowed. */

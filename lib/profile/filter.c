@@ -84,6 +84,14 @@ bool filter_task(const struct sp_filter *filter, uint32_t pid, uint32_t tid)
 	       filter_number(filter->tids.items, filter->tids.count, (int32_t)tid);
 }
 
+bool filter_command(const struct sp_filter *filter, const char *argument, const char *line)
+{
+	const struct sp_string_list *arguments = &filter->arguments;
+	const struct sp_string_list *lines = &filter->command_lines;
+	return filter_pattern(arguments->items, arguments->count, argument ?: "?") &&
+	       filter_pattern(lines->items, lines->count, line ?: "?");
+}
+
 static int compare_spans(const void *a, const void *b)
 {
 	const struct sp_time_span *x = a, *y = b;

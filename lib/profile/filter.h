@@ -28,6 +28,14 @@ bool filter_number(const int32_t *numbers, size_t count, int32_t number);
 
 bool filter_task(const struct sp_filter *filter, uint32_t pid, uint32_t tid);
 
+static inline bool filter_has_commands(const struct sp_filter *filter)
+{
+	return filter->arguments.count || filter->command_lines.count;
+}
+
+/* Whether a process's texts of SP_KEY_ARGUMENT and SP_KEY_CMDLINE pass. NULL: not recorded. */
+bool filter_command(const struct sp_filter *filter, const char *argument, const char *line);
+
 /* Whether the time is in one of the filter's ranges. */
 bool filter_time(const struct sp_filter *filter, uint64_t time_ns);
 

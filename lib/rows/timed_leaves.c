@@ -21,17 +21,22 @@
 
 /* Returns whether the slice passes the filters. Filters of code exclude time without samples. */
 static bool shows_rest(const struct run *run, const struct slice *slice,
-		       const struct task_totals *of, const char *name)
+		       const struct task_totals *of, const char *name, uint64_t last_ns)
 {
 	const struct sp_filter *filter = &run->options.filter;
 	const struct sp_analysis_stacks *stacks = &run->options.stacks;
+	const struct machine_command *command = NULL;
 	if (!slice->shown || filter->dsos.count || filter->symbols.count || filter->cpus.count ||
 	    filter->focus.count || filter->ignore.count ||
 	    filter->parallelism.count || stacks->callers || stacks->callees ||
 	    run->options.rows.parent_only)
 		return false;
+	if (filter_has_commands(filter))
+		command = machine_command(run->machine, of->pid, last_ns);
 	return filter_pattern(filter->comms.items, filter->comms.count, name) &&
-	       filter_task(filter, of->pid, of->tid);
+	       filter_task(filter, of->pid, of->tid) &&
+	       filter_command(filter, command ? command->argument : NULL,
+			      command ? command->line : NULL);
 }
 
 /*
@@ -85,7 +90,7 @@ static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
 	const bool *keys = run->work.group_keys;
 	uint64_t words[SP_KEY_COUNT], last_ns = slice->end_ns - (slice->end_ns > slice->begin_ns);
 	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
-	if (!state_sums_total(rest) || !shows_rest(run, slice, of, span.name))
+	if (!state_sums_total(rest) || !shows_rest(run, slice, of, span.name, last_ns))
 		return true;
 	struct task task = {.pid = of->pid, .tid = of->tid, .span = span};
 	for (size_t i = 0; i < run->work.detail_count; i++) {

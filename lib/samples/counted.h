@@ -106,6 +106,9 @@ struct task {
 	const char *text;         /* "comm[tid]" in `texts`; NULL: not made for this span yet */
 	const char *process; /* text of its process in `texts`; NULL: not made for this span yet */
 	bool shown;               /* the thread passes the filters by comm, pid and tid */
+	bool command_known;       /* the two members below are set */
+	bool command_shown;       /* the command line passes the filters */
+	const struct machine_command *command; /* command line of its process; NULL: unknown */
 	struct group last;        /* cache of sample_root(): `root` was made for this group and
 				   * last_view; its event is SP_EVENT_NONE: no root yet */
 	uint32_t last_view, root;

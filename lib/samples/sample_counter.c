@@ -63,8 +63,9 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 	const struct work *work = counted->work;
 	const struct sp_sample *sample = &record->sample;
 	const struct sample_time *of = &counted->sample.time;
-	const struct sp_number_list *cpus = &work->options->filter.cpus;
-	const struct sp_number_list *counts = &work->options->filter.parallelism;
+	const struct sp_filter *filter = &work->options->filter;
+	const struct sp_number_list *cpus = &filter->cpus;
+	const struct sp_number_list *counts = &filter->parallelism;
 	bool counts_pass = !counts->count ||
 			   filter_number(counts->items, counts->count,
 					 (int32_t)sample_parallelism(work, sample));
@@ -81,7 +82,9 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 		.cpu = cpu,
 		.replicate = work->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
 		.shown = task && task->shown && of->shown &&
-			 filter_number(cpus->items, cpus->count, (int32_t)cpu) && counts_pass,
+			 filter_number(cpus->items, cpus->count, (int32_t)cpu) && counts_pass &&
+			 (!filter_has_commands(filter) ||
+			  sample_command_is_shown(counted, task, time_ns)),
 		.view = view,
 		.replaced = replaced,
 	};

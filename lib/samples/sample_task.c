@@ -57,6 +57,20 @@ struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, ui
 	return task;
 }
 
+bool sample_command_is_shown(const struct counted *counted, struct task *task, uint64_t time_ns)
+{
+	const struct sp_filter *filter = &counted->work->options->filter;
+	const struct machine_command *command =
+		machine_command(counted->work->machine, task->pid, time_ns);
+	if (!task->command_known || task->command != command) {
+		task->command_known = true;
+		task->command = command;
+		task->command_shown = filter_command(filter, command ? command->argument : NULL,
+						     command ? command->line : NULL);
+	}
+	return task->command_shown;
+}
+
 const char *sample_process(struct counted *counted, struct task *task)
 {
 	if (!task->process) {

@@ -12,6 +12,12 @@
 struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
 /*
+ * Returns whether the command line that a task's process has at a time passes the filters. Patterns
+ * are compared only when the command line changes.
+ */
+bool sample_command_is_shown(const struct counted *counted, struct task *task, uint64_t time_ns);
+
+/*
  * Sets the waker and wakee in counted->sample, and counted->sample.time.waker: "comm[tid]", or the
  * context of an interrupt. A wait's waker is known from the states, a wake-up's from its sample.
  * Returns false when out of memory.

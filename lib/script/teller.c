@@ -360,14 +360,24 @@ static bool place_passes(const struct sp_script_options *options, const struct p
 }
 
 /* Whether an item passes the filters that need no symbol. */
-static bool passes(const struct sp_script_options *options, const struct sp_script_item *item)
+static bool passes(const struct sp_teller *teller)
 {
+	const struct sp_script_options *options = &teller->script->options;
+	const struct sp_script_item *item = &teller->item;
 	const struct sp_filter *filter = options->filter;
+	const struct machine_command *command = NULL;
 	/* With tell_all, order_make() did not apply these filters. */
 	if (options->tell_all && !(filter_task(filter, item->pid, item->tid) &&
 				   filter_time(filter, item->time_ns)))
 		return false;
-	return filter_pattern(filter->comms.items, filter->comms.count, item->comm);
+	if (filter_has_commands(filter))
+		command = machine_command(teller->script->machine, item->pid,
+					  teller->script->sideband.by_offset
+						  ? item->record->file_offset
+						  : item->time_ns);
+	return filter_pattern(filter->comms.items, filter->comms.count, item->comm) &&
+	       filter_command(filter, command ? command->argument : NULL,
+			      command ? command->line : NULL);
 }
 
 /* Fills in a sample's item. *shown_ret: show it. */
@@ -378,7 +388,7 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 	struct sp_script_item *item = &teller->item;
 	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct place *place = NULL;
-	item->hidden = !passes(options, item);
+	item->hidden = !passes(teller);
 	*shown_ret = !item->hidden || options->tell_all;
 	if (item->hidden)
 		return NULL;

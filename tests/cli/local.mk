@@ -15,6 +15,7 @@ dist_check_SCRIPTS += \
 	tests/cli/test_report_inline.sh \
 	tests/cli/test_report_jit.sh \
 	tests/cli/test_report_lbr.sh \
+	tests/cli/test_report_commands.sh \
 	tests/cli/test_report_keys.sh \
 	tests/cli/test_report_oracle.sh \
 	tests/cli/test_report_stripped.sh \

@@ -45,6 +45,7 @@
  *	deferred PID TID TIME NUMBER IP...  what a task called in the program: in chains of samples,
  *	                                    @NUMBER stands for it
  *	note TIME WORD...                   the recorder's
+ *	command PID TIME WORD...            a command line; words that begin with * are files
  *	throttle EVENT TIME, unthrottle EVENT TIME
  *	bytes HEX                           the bytes as they are: damage
  *
@@ -56,6 +57,7 @@
 #include <string.h>
 #include <sprof/sprof.h>
 #include "file/tracing_data.h"
+#include "record/command_line.h"
 #include "record/encode.h"
 #include "record/note.h"
 #include "record/types.h"
@@ -561,6 +563,20 @@ static void write_note(struct recording *recording, char **words)
 	vec_deinit(&buffer);
 }
 
+static void write_command(struct recording *recording, char **words)
+{
+	struct record_buffer list = {0}, buffer = {0};
+	struct command_line line = {.pid = (uint32_t)number(recording, words[1]),
+				    .time_ns = number(recording, words[2])};
+	for (char **word = words + 3; *word; word++, line.count++)
+		if (!command_line_put(&list, unescape(*word + (**word == '*')), **word == '*'))
+			die(recording, "out of memory");
+	check(recording, record_encode_command_line(&buffer, &line, &list));
+	write_bytes(recording, buffer.items, buffer.count);
+	vec_deinit(&buffer);
+	vec_deinit(&list);
+}
+
 static void write_raw(struct recording *recording, const char *hex)
 {
 	uint8_t bytes[4096];
@@ -642,6 +658,8 @@ static void read_record(struct recording *recording, char **words)
 		write_loss(recording, words);
 	else if (!strcmp(words[0], "note"))
 		write_note(recording, words);
+	else if (!strcmp(words[0], "command"))
+		write_command(recording, words);
 	else if (!strcmp(words[0], "bytes"))
 		write_raw(recording, words[1]);
 	else

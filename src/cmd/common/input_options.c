@@ -19,6 +19,8 @@ void input_options_deinit(struct selection *selection)
 	option_strings_deinit(&selection->events);
 	option_strings_deinit(&selection->focus);
 	option_strings_deinit(&selection->ignore);
+	option_strings_deinit(&selection->arguments);
+	option_strings_deinit(&selection->command_lines);
 	option_numbers_deinit(&selection->pids);
 	option_numbers_deinit(&selection->tids);
 	option_numbers_deinit(&selection->cpus);
@@ -68,6 +70,11 @@ void input_options_add_filter(struct selection *s, struct option_table *table)
 		OPTION_NUMBERS(0, "tid", "TIDS", &s->tids, "select threads", .rare = true),
 		OPTION_NUMBERS('C', "cpu", "CPUS", &s->cpus, "select CPUs, such as 0,4-7",
 			       .rare = true),
+		OPTION_STRINGS(0, "argument", "PATTERNS", &s->arguments,
+			       "select processes by files among their arguments ('*.c')",
+			       .rare = true),
+		OPTION_STRINGS(0, "cmdline", "PATTERNS", &s->command_lines,
+			       "select processes by their command lines ('make *')", .rare = true),
 		OPTION_STRINGS('e', "events", "NAMES", &s->events,
 			       "select events, by name or pattern ('*cycles*')"),
 		OPTION_CALL(0, "time", "START,END", s, parse_time,
@@ -144,6 +151,8 @@ struct sp_filter input_options_filter(const struct selection *selection,
 		.focus = option_strings_list(&selection->focus),
 		.ignore = option_strings_list(&selection->ignore),
 		.parallelism = option_numbers_list(&selection->parallelism),
+		.arguments = option_strings_list(&selection->arguments),
+		.command_lines = option_strings_list(&selection->command_lines),
 	};
 }
 
@@ -163,5 +172,6 @@ bool input_options_is_filtered(const struct selection *selection)
 	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
 	       selection->pids.count || selection->tids.count || selection->cpus.count ||
 	       selection->parallelism.count || selection->times.count || selection->focus.count ||
-	       selection->ignore.count;
+	       selection->ignore.count || selection->arguments.count ||
+	       selection->command_lines.count;
 }

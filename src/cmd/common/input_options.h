@@ -14,7 +14,7 @@ struct selection {
 	size_t operand_count;
 	const char *symfs, *vmlinux, *kallsyms, *unwinder;
 	bool debuginfod, force;
-	struct option_strings comms, dsos, symbols, events, focus, ignore;
+	struct option_strings comms, dsos, symbols, events, focus, ignore, arguments, command_lines;
 	struct option_numbers pids, tids, cpus, parallelism;
 	struct time_ranges times;     /* --time */
 	int inlines, pager; /* -1: not given */

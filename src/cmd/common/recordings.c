@@ -159,7 +159,8 @@ static bool has_names(const struct selection *selection)
 {
 	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
 	       selection->pids.count || selection->tids.count || selection->cpus.count ||
-	       selection->events.count;
+	       selection->events.count || selection->arguments.count ||
+	       selection->command_lines.count;
 }
 
 static void print_span(const struct selection *selection, struct sp_reader *reader, bool named)

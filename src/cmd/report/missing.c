@@ -4,6 +4,7 @@
  * options exist, or a name is misspelt. A second analysis, without the options that select by such
  * names, decides this.
  */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/report/arguments.h"
@@ -80,26 +81,85 @@ static void report_name(const struct sp_analysis *analysis, const char *wanted)
 	free(expression);
 }
 
-/* Reports the names of a list that no row has. */
-static void report_keys(const struct sp_analysis *analysis, const struct option_strings *wanted,
-			enum sp_key key)
+/* Keys with options that select rows by value. */
+static const struct named_key {
+	enum sp_key key;
+	const char *fits, *noun; /* for messages */
+} named_keys[] = {
+	{SP_KEY_COMM, "thread is named", "name"},
+	{SP_KEY_DSO, "program or library is named", "name"},
+	{SP_KEY_ARGUMENT, "argument matches", "one"},
+	{SP_KEY_CMDLINE, "command line matches", "one"},
+};
+
+#define NAMED_KEYS (sizeof(named_keys) / sizeof(*named_keys))
+
+static const struct option_strings *wanted_of(const struct selection *selection, enum sp_key key)
 {
+	switch (key) {
+	case SP_KEY_COMM:
+		return &selection->comms;
+	case SP_KEY_DSO:
+		return &selection->dsos;
+	case SP_KEY_ARGUMENT:
+		return &selection->arguments;
+	default:
+		return &selection->command_lines;
+	}
+}
+
+/* Result of searching a name or pattern in the values of a key. */
+struct found_value {
+	bool exists, known;    /* a row has it; a row has any value */
+	struct nearest nearest;
+	const char *longer;    /* a value that contains it; NULL: none */
+};
+
+static struct found_value find_value(const struct sp_analysis *analysis, const char *wanted,
+				     enum sp_key key)
+{
+	struct found_value found = {0};
+	const char *slash = key == SP_KEY_DSO ? strrchr(wanted, '/') : NULL;
+	const char *name = slash ? slash + 1 : wanted;
+	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
+		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
+		for (size_t j = 0; j < profile->row_count; j++) {
+			const char *text = row_text(&profile->rows[j], key);
+			if (!text)
+				continue;
+			found.known = true;
+			found.exists |= !strcmp(name, text) || (strpbrk(name, "*?") &&
+								!fnmatch(name, text, 0));
+			nearest_add(&found.nearest, wanted, strlen(wanted), text);
+			if (!found.longer && strstr(text, wanted))
+				found.longer = text;
+		}
+	}
+	return found;
+}
+
+/* Reports the names or patterns of a key's option that no row has. */
+static void report_values(const struct sp_analysis *analysis, const struct selection *selection,
+			  const struct named_key *of)
+{
+	const struct option_strings *wanted = wanted_of(selection, of->key);
 	for (size_t i = 0; i < wanted->count; i++) {
 		const char *name = wanted->items[i];
-		struct nearest nearest = {0};
-		for (size_t j = 0; j < sp_analysis_profile_count(analysis); j++) {
-			const struct sp_profile *profile = sp_analysis_profile(analysis, j);
-			for (size_t k = 0; k < profile->row_count; k++)
-				nearest_add(&nearest, name, strlen(name),
-					    row_text(&profile->rows[k], key));
+		struct found_value found = find_value(analysis, name, of->key);
+		const char *nearest = found.nearest.name ?: found.longer;
+		if (found.exists)
+			continue;
+		if (!found.known) {
+			diag_say("the recording has no command lines; "
+				 "'sprof record --command-lines' records them");
+			return;
 		}
-		const char *what = key == SP_KEY_COMM ? "thread" : "program or library";
-		if (nearest.name)
-			diag_say("no %s is named %s; the nearest name is %s", what, name,
-				 nearest.name);
+		if (nearest)
+			diag_say("no %s %s; the nearest %s is %s", of->fits, name, of->noun,
+				 nearest);
 		else
-			diag_say("no %s is named %s; 'sprof report -s %s' lists all", what, name,
-				 key == SP_KEY_COMM ? "comm" : "dso");
+			diag_say("no %s %s; 'sprof report -s %s' lists all", of->fits, name,
+				 sp_key_name(of->key));
 	}
 }
 
@@ -121,11 +181,13 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 	const struct selection *selection = &arguments->selection;
 	const char *root = arguments->callers ?: arguments->callees;
 	bool by_function = selection->symbols.count || (root && *root != '/');
-	const enum sp_key key = !by_function ? selection->comms.count ? SP_KEY_COMM : SP_KEY_DSO
-				: selection->inlines ? SP_KEY_FUNCTION
-						     : SP_KEY_SYMBOL;
-	const struct sp_analysis_rows rows = {.size = sizeof(rows), .keys = &key, .key_count = 1,
-					      .children = true};
+	enum sp_key keys[NAMED_KEYS] = {selection->inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL};
+	size_t count = by_function;
+	for (size_t i = 0; i < NAMED_KEYS && !by_function; i++)
+		if (wanted_of(selection, named_keys[i].key)->count)
+			keys[count++] = named_keys[i].key;
+	const struct sp_analysis_rows rows = {.size = sizeof(rows), .keys = keys,
+					      .key_count = count, .children = true};
 	const struct sp_analysis_stacks stacks = {
 		.size = sizeof(stacks),
 		.max_frames = (size_t)arguments->max_stack,
@@ -151,13 +213,13 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 	struct sp_analysis *all = NULL;
 	bool shown;
 	if (!has_samples(analysis, &shown) || shown || arguments->branches == 1 ||
-	    !(by_function || selection->comms.count || selection->dsos.count))
+	    !count)
 		return;
 	filter.symbols = (struct sp_string_list){0};
-	if (key == SP_KEY_COMM)
-		filter.comms = (struct sp_string_list){0};
-	else if (key == SP_KEY_DSO)
-		filter.dsos = (struct sp_string_list){0};
+	if (!by_function) {
+		filter.comms = filter.dsos = (struct sp_string_list){0};
+		filter.arguments = filter.command_lines = (struct sp_string_list){0};
+	}
 	struct sp_error *error = sp_analysis_sum(ctx, recordings->items, recordings->count,
 						 &options, &all);
 	if (error) {
@@ -168,9 +230,7 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 		report_name(all, selection->symbols.items[i]);
 	if (!selection->symbols.count && by_function)
 		report_name(all, root);
-	if (key == SP_KEY_COMM)
-		report_keys(all, &selection->comms, key);
-	else if (key == SP_KEY_DSO)
-		report_keys(all, &selection->dsos, key);
+	for (size_t i = 0; i < NAMED_KEYS && !by_function; i++)
+		report_values(all, selection, &named_keys[i]);
 	sp_analysis_free(all);
 }
