@@ -56,9 +56,9 @@ TEST(vec_grows_and_keeps_items)
 
 TEST(a_vec_without_memory_fails_and_returns_its_last_item)
 {
-	/* Eight of them are larger than any memory. */
+	/* The size of eight of them is no number of 64 bits. */
 	struct large {
-		char bytes[PTRDIFF_MAX / 4];
+		char bytes[PTRDIFF_MAX / 2];
 	} *place = malloc(1);
 	VEC(struct large) vec = {.items = place, .count = 1, .capacity = 1};
 	bool failed = false;
