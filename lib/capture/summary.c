@@ -200,7 +200,8 @@ static struct sp_error *note_uncovered(struct sp_capture *capture,
 	    most_ns > MISSING_NS &&
 	    (double)most_ns > (1 - COVERED_ENOUGH) * (double)(most_ns + sampled_ns))
 		return notes_add(&capture->out.notes, NOTE_UNCOVERED_TASKS, NULL, most_ns,
-			    capture->tasks.tracker.counts.followed_forks);
+			    capture->tasks.tracker.counts.followed_forks,
+			    rights_cpu_wide(&capture->config.rights));
 	double share = stats->used_ns ? (double)stats->sampled_ns / (double)stats->used_ns : 1;
 	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
 		return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Findings about threads and processes that ended before their first sample. */
 #include <stdio.h>
+#include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "findings/sources.h"
@@ -50,17 +51,23 @@ static char *name_programs(const struct sp_profile *profile)
 	return format_text("%s, and %zu other program%s", before, others, plural(others));
 }
 
-/* Sets the remedy for time without samples. */
+/*
+ * Sets the remedy for time without samples. Events of whole CPUs are not inherited; waits of single
+ * processes exclude them.
+ */
 static void set_remedy(const struct analysis_view *view, size_t event, char *remedy, size_t size)
 {
 	const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
 	bool is_slow = attr->freq && attr->sample_freq < 20000;
-	bool has_switches = false;
-	for (size_t i = 0; i < view->work->layout->event_count; i++)
+	bool has_switches = false, by_task = attr->inherit;
+	for (size_t i = 0; i < view->work->layout->event_count; i++) {
 		has_switches |= view->work->layout->events[i].attr.context_switch;
-	snprintf(remedy, size, "record %sall CPUs as root (--scope cpu), or at a higher rate%s",
+		by_task &= strcmp(view->totals[i].event, TIMES_WAIT_EVENT) != 0;
+	}
+	snprintf(remedy, size, "record %s%s%sat a higher rate%s",
 		 has_switches ? "" : "context switches (--switch-events), ",
-		 is_slow ? " (-F 20000)" : "");
+		 by_task ? "all CPUs as root (--scope cpu), " : "",
+		 by_task || !has_switches ? "or " : "", is_slow ? " (-F 20000)" : "");
 }
 
 static bool add_finding(const struct analysis_view *view, const struct sp_profile *profile,

@@ -98,7 +98,9 @@ static const char *unwind_remedy(const struct analysis_view *view, const struct 
 {
 	if (module->is_generated) {
 		const struct runtime *runtime = machine_runtime(view->work->machine, module->pid);
-		return runtime ? runtime->stacks : NULL;
+		return runtime ? runtime_remedy(runtime->stacks,
+						!view->work->sideband->has_older)
+			       : NULL;
 	}
 	/* Runtimes have code of assemblers of their own, which write no unwind information. */
 	if (module->runtime)

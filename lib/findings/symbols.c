@@ -157,7 +157,8 @@ static bool collect(const struct analysis_view *view, const struct missing *miss
 						 &found.text, &found.remedy);
 		const struct runtime *runtime = machine_runtime(view->work->machine, module->pid);
 		if (runtime && found.problem == RESOLVER_NO_PERF_MAP)
-			found.remedy = runtime->symbols;
+			found.remedy = runtime_remedy(
+				runtime->symbols, !view->work->sideband->has_older);
 		if (!add_problem(problems_found, &found))
 			return false;
 	}
@@ -291,9 +292,12 @@ static const char *unhide(const struct analysis_view *view)
 static bool add_unmapped(const struct analysis_view *view, const struct whole *whole,
 			 const struct unmapped *all)
 {
-	static const struct share_finding user = {
+	const struct share_finding user = {
 		.finding = {.kind = SP_FINDING_UNMAPPED, .cause = "unmapped",
-			    .remedy = "record the program from its start: sprof record COMMAND"},
+			    .remedy = view->work->sideband->has_older
+					      ? "record the program from its start: sprof record "
+						"COMMAND"
+					      : NULL},
 		.summary = "of %s are at addresses without a recorded mapping",
 	};
 	static const struct share_finding foreign = {

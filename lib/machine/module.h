@@ -69,4 +69,10 @@ uint8_t runtime_number(const char *name);
 /* Returns the runtime of a number from runtime_number(); NULL for 0. */
 const struct runtime *runtime_get(uint32_t number);
 
+/*
+ * Returns a runtime's remedy, without the options that need a command if the recorder does not
+ * start one. NULL stays NULL.
+ */
+const char *runtime_remedy(const char *remedy, bool starts);
+
 #endif

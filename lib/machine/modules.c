@@ -12,13 +12,14 @@
 #include "base/format.h"
 #include "base/hash.h"
 
+/* Begin of remedies that are for commands only. */
+#define STARTED "record with --runtime-names, or "
+
 #define NODE_SYMBOLS                                                                               \
-	"record with --runtime-names, or start node with --perf-basic-prof "                       \
-	"--interpreted-frames-native-stack"
+	STARTED "start node with --perf-basic-prof --interpreted-frames-native-stack"
 
 #define NODE_STACKS "start node with --interpreted-frames-native-stack"
-#define PYTHON_SYMBOLS                                                                             \
-	"record with --runtime-names, or set PYTHONPERFSUPPORT=1 in the program's environment"
+#define PYTHON_SYMBOLS STARTED "set PYTHONPERFSUPPORT=1 in the program's environment"
 
 #define PHP_SYMBOLS "start php with -d opcache.jit_debug=0x10"
 
@@ -33,14 +34,12 @@
 /* The first row that fits decides. */
 static const struct runtime runtimes[] = {
 	{"libjvm.so", "Java",
-	 "record with --runtime-names, or run jcmd PID Compiler.perfmap before it ends (JDK 17 or "
-	 "later)",
-	 "record with --runtime-names, or start Java with -XX:+PreserveFramePointer"},
+	 STARTED "run jcmd PID Compiler.perfmap before it ends (JDK 17 or later)",
+	 STARTED "start Java with -XX:+PreserveFramePointer"},
 	{"node", "Node.js", NODE_SYMBOLS, NODE_STACKS},
 	{"libnode.so", "Node.js", NODE_SYMBOLS, NODE_STACKS},
 	{"libcoreclr.so", ".NET",
-	 "record with --runtime-names, or set DOTNET_PerfMapEnabled=1 in the program's environment",
-	 NULL},
+	 STARTED "set DOTNET_PerfMapEnabled=1 in the program's environment", NULL},
 	{"luajit", "Lua", LUA_SYMBOLS, LUA_STACKS},
 	{"libluajit-", "Lua", LUA_SYMBOLS, LUA_STACKS},
 	{"php", "PHP", PHP_SYMBOLS, PHP_STACKS},
@@ -75,6 +74,12 @@ uint8_t runtime_number(const char *name)
 const struct runtime *runtime_get(uint32_t number)
 {
 	return number ? &runtimes[number - 1] : NULL;
+}
+
+const char *runtime_remedy(const char *remedy, bool starts)
+{
+	size_t size = strlen(STARTED);
+	return remedy && !starts && !strncmp(remedy, STARTED, size) ? remedy + size : remedy;
 }
 
 #define KERNEL_NAME "[kernel.kallsyms]"

@@ -262,6 +262,14 @@ static void put_uncovered(struct output *out, const struct sp_note *note)
 		put_text(out, note->values[3] ? "; use --scope cpu" : "; use a higher -F, or CAP_PERFMON");
 }
 
+static void put_uncovered_tasks(struct output *out, const struct sp_note *note)
+{
+	put_template(out, note, "up to {0s} s CPU time of {1} new threads and processes "
+				"{1|is|are} not sampled (use ");
+	put_text(out, note->values[2] ? "--scope cpu, or a higher -F)"
+				      : "a higher -F, or CAP_PERFMON)");
+}
+
 static void put_truncated(struct output *out, const struct sp_note *note)
 {
 	const char *before = ": ";
@@ -414,9 +422,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_MAX_SIZE] = {1, false, "recording ended: the file reached --max-size ({0#} bytes)"},
 	[NOTE_TRACEPOINTS_UNREADABLE] = {1, false,
 		"cannot read tracefs: {0} tracepoint{0||s} will show raw bytes instead of fields"},
-	[NOTE_UNCOVERED_TASKS] = {2, false,
-		"up to {0s} s CPU time of {1} new threads and processes {1|is|are} not sampled "
-		"(use --scope cpu, or a higher -F)"},
+	[NOTE_UNCOVERED_TASKS] = {3, false, NULL, put_uncovered_tasks},
 	[NOTE_UNCOVERED] = {4, false, NULL, put_uncovered},
 	[NOTE_STACKS_SKIPPED] = {2, true,
 		"{0} of {1} stacks were not unwound: the recorder was overloaded (lower -F, or "

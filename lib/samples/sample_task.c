@@ -106,33 +106,17 @@ static bool find_thread(struct counted *counted, uint32_t pid, uint32_t tid, uin
 	return *ret;
 }
 
-/* Sets the waker that ended the wait of a sample. Returns false when out of memory. */
-static bool find_of_wait(struct counted *counted, const struct sp_sample *sample, uint64_t time_ns)
-{
-	const struct sample_time *of = &counted->sample.time;
-	const struct task_states *states = counted->work->times->states;
-	struct task_wakeup wakeup;
-	counted->sample.waker = !of->is_wait ? "-" : of->wait_open ? "[not woken]" : NULL;
-	if (counted->sample.waker || !of->wait_end_ns ||
-	    !task_states_wakeup(states, sample->tid, of->wait_end_ns, &wakeup))
-		return true;
-	if (wakeup.waker == TASK_WAKER_THREAD)
-		return find_thread(counted, wakeup.pid, wakeup.tid, time_ns,
-				   &counted->sample.waker);
-	counted->sample.waker = context_text(wakeup.waker);
-	return true;
-}
-
 /*
  * Returns whether the thread itself ran the softirq: its system call sent to a socket of this
  * machine, for instance. The innermost function that runs softirqs decides. False without symbols
  * or a stack.
  */
-static bool is_softirq_of_thread(struct counted *counted, const struct sp_sample *sample)
+static bool is_softirq_of_thread(struct counted *counted, const uint64_t *ips,
+				 size_t count)
 {
 	uint16_t cpumode = PERF_RECORD_MISC_CPUMODE_UNKNOWN;
-	for (size_t i = 0; i < sample->ip_count; i++) {
-		uint64_t ip = sample->ips[i];
+	for (size_t i = 0; i < count; i++) {
+		uint64_t ip = ips[i];
 		if (chain_is_mark(ip)) {
 			cpumode = chain_mark_cpumode(ip);
 			continue;
@@ -149,6 +133,25 @@ static bool is_softirq_of_thread(struct counted *counted, const struct sp_sample
 	return false;
 }
 
+/* Sets the waker that ended the wait of a sample. Returns false when out of memory. */
+static bool find_of_wait(struct counted *counted, const struct sp_sample *sample, uint64_t time_ns)
+{
+	const struct sample_time *of = &counted->sample.time;
+	const struct task_states *states = counted->work->times->states;
+	struct task_wakeup wakeup;
+	counted->sample.waker = !of->is_wait ? "-" : of->wait_open ? "[not woken]" : NULL;
+	if (counted->sample.waker || !of->wait_end_ns ||
+	    !task_states_wakeup(states, sample->tid, of->wait_end_ns, &wakeup))
+		return true;
+	if (wakeup.waker == TASK_WAKER_THREAD ||
+	    (wakeup.waker == TASK_WAKER_SOFTIRQ && wakeup.tid &&
+	     is_softirq_of_thread(counted, wakeup.ips, wakeup.ip_count)))
+		return find_thread(counted, wakeup.pid, wakeup.tid, time_ns,
+				   &counted->sample.waker);
+	counted->sample.waker = context_text(wakeup.waker);
+	return true;
+}
+
 bool sample_find_wakers(struct counted *counted, const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
@@ -159,7 +162,7 @@ bool sample_find_wakers(struct counted *counted, const struct sp_record *record)
 		       find_thread(counted, sample->pid, sample->tid, time_ns,
 				   &counted->sample.wakee);
 	if (wake->waker == TASK_WAKER_SOFTIRQ && sample->tid &&
-	    is_softirq_of_thread(counted, sample))
+	    is_softirq_of_thread(counted, sample->ips, sample->ip_count))
 		wake->waker = TASK_WAKER_THREAD;
 	counted->sample.waker = context_text(wake->waker);
 	if (wake->waker == TASK_WAKER_THREAD &&

@@ -228,6 +228,9 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 	case PERF_RECORD_UNTHROTTLE:
 	case SP_RECORD_FINISHED_ROUND:
 		return NULL;
+	case PERF_RECORD_FORK:
+		sideband->has_older |= (record->misc & PERF_RECORD_MISC_FORK_EXEC) != 0;
+		return machine_add(sideband->machine, record);
 	case PERF_RECORD_READ:
 		return add_read(sideband, record);
 	case PERF_RECORD_CGROUP:

@@ -62,6 +62,8 @@ struct sideband {
 	uint64_t sample_count, deferred_count; /* deferred_count: records with deferred call chains */
 	struct sp_time_conv ticks;   /* conversion of time stamp counter values to times; mult 0: unknown */
 	bool by_offset;              /* records have no times; their offsets in the file are used as times */
+	bool has_older; /* a process is older than the recording, as with -p, -t, -u, -a and -G;
+			 * false: a command was started */
 	bool is_part;                /* earlier files of a rotation contain the time before */
 	uint64_t command_ns;         /* the command's CPU time by the kernel's count; 0: unknown */
 	double attaching_share;      /* share of losses until the first round; 0: unknown */

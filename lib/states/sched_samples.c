@@ -192,7 +192,8 @@ static struct sp_error *add_wake(const struct sched_samples *samples, const stru
 		return error;
 	const struct task_switched woken = {.tid = wake.tid, .time_ns = sample->time_ns, .cpu = UINT32_MAX,
 					    .kind = TASK_SWITCH_WAKE, .waker = wake.waker,
-					    .waker_tid = sample->tid};
+					    .waker_tid = sample->tid, .ips = sample->ips,
+					    .ip_count = sample->ip_count};
 	return task_states_add_switch(states, &woken);
 }
 

@@ -26,6 +26,9 @@ enum task_event_kind {
 #define TASK_WAKE_INTERRUPT 0xfffffeu
 #define TASK_WAKE_SOFTIRQ 0xfffffdu
 
+/* From here on to TASK_WAKE_SOFTIRQ: a softirq with a known stack. Larger than any tid. */
+#define TASK_WAKE_STACKS 0x800000u
+
 struct task_event {
 	uint64_t time_ns;
 	uint32_t thread; /* index in threads */

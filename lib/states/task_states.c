@@ -2,6 +2,8 @@
 #include "states/task_states.h"
 
 #include <assert.h>
+#include <string.h>
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "record/note.h"
@@ -17,6 +19,13 @@
 struct cpu_time {
 	uint32_t cpu;
 	uint64_t time_ns;
+};
+
+/* A softirq's kernel stack, and the thread that was on its CPU. */
+struct softirq {
+	uint32_t tid;
+	size_t ip_count;
+	const uint64_t *ips;
 };
 
 struct task_states {
@@ -38,6 +47,9 @@ struct task_states {
 	uint64_t lost_in_all;         /* the same by the kernel's final counts; 0: there are none */
 	VEC(struct cpu_time) lost_at_end; /* CPUs that lost records after a time, by notes */
 	bool has_latency;
+	VEC(struct softirq) softirqs; /* distinct, of wake-ups */
+	struct u64map softirq_of;     /* hash -> index in softirqs */
+	struct arena arena;           /* their stacks */
 };
 
 DEFINE_CLEANUP(struct task_states *, task_states_free)
@@ -63,6 +75,9 @@ void task_states_free(struct task_states *states)
 	u64map_deinit(&states->last_of_cpu);
 	vec_deinit(&states->last_times);
 	vec_deinit(&states->lost_at_end);
+	vec_deinit(&states->softirqs);
+	u64map_deinit(&states->softirq_of);
+	arena_deinit(&states->arena);
 	free(states);
 }
 
@@ -307,18 +322,43 @@ struct sp_error *task_states_add(struct task_states *states, const struct sp_rec
 	return done ? NULL : error_no_memory();
 }
 
-/* Returns the word of a WAKE event for its waker. */
+/* Sets the word of a softirq's wake-up. Returns false when out of memory. */
+static bool softirq_word(struct task_states *states, const struct task_switched *switched,
+			 uint32_t *ret)
+{
+	size_t count = 0, size;
+	uint32_t next = (uint32_t)states->softirqs.count;
+	*ret = TASK_WAKE_SOFTIRQ;
+	while (count < switched->ip_count && switched->ips[count] != (uint64_t)PERF_CONTEXT_USER)
+		count++;
+	if (!switched->waker_tid || !count || next >= TASK_WAKE_SOFTIRQ - TASK_WAKE_STACKS)
+		return true;
+	size = count * sizeof(*switched->ips);
+	uint64_t hash = hash_pair(hash_bytes(switched->ips, size), switched->waker_tid);
+	struct softirq *softirq = u64map_item(&states->softirq_of, hash, &states->softirqs);
+	if (softirq && !softirq->ips) {
+		uint64_t *ips = arena_alloc(&states->arena, size);
+		if (!ips)
+			return false;
+		memcpy(ips, switched->ips, size);
+		*softirq = (struct softirq){switched->waker_tid, count, ips};
+	}
+	if (softirq)
+		*ret = TASK_WAKE_STACKS + (uint32_t)(softirq - states->softirqs.items);
+	return softirq;
+}
+
+/* Returns the word of a WAKE event for its waker, which is no softirq. */
 static uint32_t wake_word(const struct task_switched *switched)
 {
 	switch (switched->waker) {
 	case TASK_WAKER_THREAD:
-		return switched->waker_tid < TASK_WAKE_SOFTIRQ ? switched->waker_tid : TASK_WAKE_UNKNOWN;
+		return switched->waker_tid < TASK_WAKE_STACKS ? switched->waker_tid
+							      : TASK_WAKE_UNKNOWN;
 	case TASK_WAKER_IDLE:
 		return 0;
 	case TASK_WAKER_INTERRUPT:
 		return TASK_WAKE_INTERRUPT;
-	case TASK_WAKER_SOFTIRQ:
-		return TASK_WAKE_SOFTIRQ;
 	default:
 		return TASK_WAKE_UNKNOWN;
 	}
@@ -346,11 +386,15 @@ struct sp_error *task_states_add_switch(struct task_states *states, const struct
 	struct task_thread *thread = task_events_thread(&states->events, switched->tid, switched->pid);
 	NEED(thread);
 	thread->own |= switched->kind != TASK_SWITCH_IN && switched->kind != TASK_SWITCH_WAKER && !wakes;
+	if (wakes && switched->waker != TASK_WAKER_SOFTIRQ)
+		cpu = wake_word(switched);
+	else if (wakes)
+		NEED(softirq_word(states, switched, &cpu));
 	/* One of many samples between two switches is enough. */
 	if (runs && thread->seen)
 		return NULL;
 	NEED(task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns,
-			     wakes ? wake_word(switched) : cpu));
+			     cpu));
 	thread->seen = runs || switched->kind == TASK_SWITCH_IN;
 	states->switches |= !runs && !wakes;
 	return NULL;
@@ -622,7 +666,16 @@ void task_states_each_wait(const struct task_states *states, size_t index, uint6
 /* Sets the waker by the word of a WAKE event. */
 static void set_waker(const struct task_states *states, uint32_t word, struct task_wakeup *ret)
 {
-	if (word && word < TASK_WAKE_SOFTIRQ) {
+	if (word >= TASK_WAKE_STACKS && word < TASK_WAKE_SOFTIRQ) {
+		const struct softirq *softirq = &states->softirqs.items[word - TASK_WAKE_STACKS];
+		ret->waker = TASK_WAKER_SOFTIRQ;
+		ret->tid = softirq->tid;
+		ret->pid = task_states_pid(states, softirq->tid);
+		ret->ips = softirq->ips;
+		ret->ip_count = softirq->ip_count;
+		return;
+	}
+	if (word && word < TASK_WAKE_STACKS) {
 		ret->waker = TASK_WAKER_THREAD;
 		ret->tid = word;
 		ret->pid = task_states_pid(states, word);

@@ -106,7 +106,9 @@ struct task_switched {
 	uint32_t cpu;      /* UINT32_MAX: unknown */
 	enum task_switch kind;
 	enum task_waker waker; /* TASK_SWITCH_WAKE */
-	uint32_t waker_tid;    /* TASK_WAKER_THREAD */
+	uint32_t waker_tid;    /* TASK_WAKER_THREAD; TASK_WAKER_SOFTIRQ: the thread on the CPU */
+	const uint64_t *ips;   /* TASK_WAKER_SOFTIRQ: the sample's call chain */
+	size_t ip_count;
 };
 
 /* Adds an event by a sample, in any order. Fails only when out of memory. */
@@ -197,7 +199,10 @@ struct task_wakeup {
 	uint64_t blocked_ns;        /* time between, without times in which records were lost */
 	uint64_t run_ns;            /* when the thread got a CPU, or its lifetime's end */
 	enum task_waker waker;
-	uint32_t pid, tid;          /* TASK_WAKER_THREAD; pid 0: unknown */
+	uint32_t pid, tid;          /* TASK_WAKER_THREAD; pid 0: unknown; TASK_WAKER_SOFTIRQ: the
+				     * thread on the CPU, tid 0: unknown */
+	const uint64_t *ips;        /* TASK_WAKER_SOFTIRQ: the kernel's call chain, borrowed */
+	size_t ip_count;
 };
 
 /* Gets the wake-up by which a thread's wait ended at that time. Returns false if no wait ended so. */

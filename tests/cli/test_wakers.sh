@@ -96,6 +96,30 @@ prints "waits have their waker as a key" values "waker wakee self_weight self_wa
 demo[1] reader[2] 35000000 1 0.2293577982
 reader[2] demo[1] 20100000 1 0.1317169069
 END
+# The kernel runs a softirq at the end of a thread's system call: that thread is the waker.
+{
+	printf 'event cpu-clock\nevent offcpu-time chain\nevent sched:sched_waking chain\n%s\n' "$map"
+	switches
+	wakeups 2 | sed '/ 1080000000 /s/^sample 2 0 0 \(.*\)/sample 2 1 1 \1 0x2010/'
+} | recording softirqs
+mv kallsyms without
+sed 's/hrtimer_wakeup/do_softirq/' without >kallsyms
+for view in --wakers "--mode off-cpu" "--mode wall"; do
+	# The view is one or two words.
+	values "waker wakee self_waits" softirqs $view --no-children -s waker,wakee |
+		grep -v '^\(-\|[[]not woken]\)* ' >"got$view"
+done
+cat >wanted <<'END'
+[idle] reader[2] 1
+[interrupt] reader[2] 1
+demo[1] reader[2] 2
+reader[2] demo[1] 2
+END
+same "a thread whose system call ran a softirq is the waker" wanted got--wakers
+sed -i 's/demo\[1] 2/demo[1] 1/' wanted
+same "the waits of mode off-cpu have the same wakers" wanted "got--mode off-cpu"
+same "the waits of mode wall have the same wakers" wanted "got--mode wall"
+mv without kallsyms
 report --wakers -i waits --format json | python3 -c '
 import json, sys
 event = json.load(sys.stdin)["events"][0]

@@ -1231,6 +1231,66 @@ TEST(short_tasks_without_a_sample_are_reported_by_program)
 	made_deinit(&made);
 }
 
+TEST(remedies_for_short_tasks_are_accepted_with_the_recordings_options)
+{
+	static const char others[] = "record context switches (--switch-events), or at a higher "
+				     "rate";
+	static const struct { bool inherited, waits; const char *remedy; } cases[] = {
+		{true, false, "record context switches (--switch-events), all CPUs as root "
+			      "(--scope cpu), or at a higher rate"},
+		{true, true, others},
+		{false, false, others},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct made made = {0};
+		struct sp_event *event = add_event(&made, "cpu-clock", BASIC);
+		event->attr.inherit_stat = 1;
+		event->attr.inherit = cases[i].inherited;
+		if (cases[i].waits)
+			add_event(&made, "offcpu-time", BASIC);
+		sample(&made, 100, 1, 1, 0x10010);
+		for (uint32_t tid = 1; tid <= 3; tid++) {
+			struct sp_counter counter = {.value = 50};
+			struct sp_record record = {
+				.type = PERF_RECORD_READ, .id = {.time_ns = 200},
+				.read = {.pid = 1, .tid = tid,
+					 .counters = {.values = &counter, .count = 1}}};
+			put(&made, 0, &record);
+		}
+		finish(&made);
+		ck_assert_str_eq(finding(&made, SP_FINDING_UNSAMPLED)->remedy, cases[i].remedy);
+		made_deinit(&made);
+	}
+}
+
+/* Only a command is started by the recorder: options that need one are none for older processes. */
+TEST(remedies_that_need_a_command_are_not_for_older_processes)
+{
+	static const char node[] = "start node with --perf-basic-prof "
+				   "--interpreted-frames-native-stack";
+	char started[160];
+	snprintf(started, sizeof(started), "record with --runtime-names, or %s", node);
+	for (int older = 0; older < 2; older++) {
+		struct made made = {0};
+		add_event(&made, "cpu-clock", BASIC);
+		if (older)
+			task(&made, PERF_RECORD_FORK, 0, 7, PERF_RECORD_MISC_FORK_EXEC);
+		comm(&made, 1, 7, 7, "web", !older);
+		map(&made, 2, 7, 0x400000, "/usr/bin/node");
+		map(&made, 3, 7, 0x10000, "//anon");
+		sample(&made, 100, 7, 7, 0x10010);
+		sample(&made, 110, 7, 7, 0x999999);
+		finish(&made);
+		ck_assert_str_eq(finding(&made, SP_FINDING_NO_SYMBOLS)->remedy,
+				 older ? node : started);
+		const char *unmapped = finding(&made, SP_FINDING_UNMAPPED)->remedy;
+		ck_assert(older ? !strcmp(unmapped, "record the program from its start: sprof "
+						    "record COMMAND")
+				: !unmapped);
+		made_deinit(&made);
+	}
+}
+
 static const struct sp_row *row_of_comm(const struct made *made, const char *comm)
 {
 	const struct sp_profile *of = profile(made, 0);

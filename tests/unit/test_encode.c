@@ -490,6 +490,13 @@ TEST(hidden_kernel_addresses_name_the_settings_to_change)
 	note.values[0] = HIDDEN_BY_KPTR;
 	sentence_is(&note, "kernel.kptr_restrict hides kernel addresses: kernel samples will have "
 			   "no symbols (sudo sysctl kernel.kptr_restrict=0)");
+	note = (struct sp_note){.kind = NOTE_UNCOVERED_TASKS, .value_count = 3,
+				.values = {2000000000, 2}};
+	sentence_is(&note, "up to 2.00 s CPU time of 2 new threads and processes are not sampled "
+			   "(use a higher -F, or CAP_PERFMON)");
+	note.values[2] = 1;
+	sentence_is(&note, "up to 2.00 s CPU time of 2 new threads and processes are not sampled "
+			   "(use --scope cpu, or a higher -F)");
 	note = (struct sp_note){.kind = NOTE_KERNEL_HIDDEN, .text = "old", .size = 3};
 	sentence_is(&note, "old");
 }

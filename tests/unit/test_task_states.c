@@ -1211,6 +1211,40 @@ static void has_wakeup(uint32_t tid, uint64_t begin_ns, uint64_t wake_ns, uint64
 	ck_assert_uint_eq(wakeup.pid, waker == TASK_WAKER_THREAD ? PID : 0);
 }
 
+TEST(a_softirqs_wakeup_has_the_thread_on_its_cpu_and_the_kernels_stack)
+{
+	uint64_t ips[] = {PERF_CONTEXT_KERNEL, 0xffffffff81000010, PERF_CONTEXT_USER, 0x1000};
+	struct task_switched woken = {.tid = T, .cpu = UINT32_MAX, .kind = TASK_SWITCH_WAKE,
+				      .waker = TASK_WAKER_SOFTIRQ, .waker_tid = S, .ips = ips,
+				      .ip_count = 4};
+	const uint64_t *first = NULL;
+	begin();
+	comm(S, 0, 0);
+	in(T, 110);
+	for (uint64_t at = 120; at < 150; at += 10) {
+		out(T, at);
+		woken.time_ns = at + 5;
+		ips[3]++; /* the user's part is left out */
+		woken.waker_tid = at < 140 ? S : 0;
+		ok_or_fail(task_states_add_switch(states, &woken));
+		in(T, at + 6);
+	}
+	ips[1] = 0;
+	seal(100, 200);
+	for (uint64_t at = 120; at < 150; at += 10) {
+		struct task_wakeup wakeup;
+		ck_assert(task_states_wakeup(states, T, at + 5, &wakeup));
+		ck_assert_int_eq(wakeup.waker, TASK_WAKER_SOFTIRQ);
+		ck_assert_uint_eq(wakeup.tid, at < 140 ? S : 0);
+		ck_assert_uint_eq(wakeup.pid, at < 140 ? PID : 0);
+		ck_assert_uint_eq(wakeup.ip_count, at < 140 ? 2 : 0);
+		first = first ?: wakeup.ips;
+		ck_assert_ptr_eq(wakeup.ips, at < 140 ? first : NULL);
+	}
+	ck_assert_uint_eq(first[1], 0xffffffff81000010);
+	end();
+}
+
 TEST(a_wait_has_a_waker)
 {
 	struct task_wakeup wakeup;
