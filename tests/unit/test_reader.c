@@ -544,8 +544,8 @@ TEST(any_bytes_may_follow_a_records_fields)
 
 /*
  * The kernel says too much of a KSYMBOL where there are two recorders (record/length.h): what is
- * behind it may be a record that was there when the ring was filled before. What is later than the KSYMBOL
- * was swallowed.
+ * behind it may be a record that was there when the ring was filled before. What is later than the
+ * KSYMBOL was swallowed.
  */
 TEST(old_bytes_in_the_ring_are_no_record)
 {
