@@ -4,6 +4,7 @@
 #include "capture/waits/state.h"
 #include "record/encode.h"
 #include "rings.h"
+#include "writer/spans.h"
 
 enum { SAMPLE_TYPE = RECORD_FIELDS_NEEDED | PERF_SAMPLE_CALLCHAIN };
 
@@ -420,6 +421,33 @@ TEST(renamed_samples_stay_whole_however_many_there_are)
 	run(&f);
 	ck_assert_uint_eq(f.filter.counts.samples, 1000);
 	alternate_ids_deinit(&alternates);
+	fixture_deinit(&f);
+}
+
+/* Fails if a write has a part of a record. */
+static struct sp_error *write_whole(void *arg, struct iovec *spans, int count)
+{
+	uint64_t size = spans_size(spans, count);
+	ck_assert_uint_eq(spans_whole_records(spans, count, size), size);
+	*(uint64_t *)arg += size;
+	return NULL;
+}
+
+TEST(batch_copies_whole_records_of_a_long_run)
+{
+	struct fixture f;
+	uint64_t written = 0;
+	fixture_init(&f, 262144, 262144 - 40);
+	uint64_t begin = ring_head(&f.ring);
+	f.sink = (struct sink){write_whole, &written};
+	f.batch.copy_all = true;
+	for (uint64_t i = 0; i < 1000; i++)
+		put_sample(&f, 1, i, i % 40, false);
+	uint64_t end = ring_head(&f.ring);
+	ck_assert_uint_gt(end - begin, 2 * BATCH_COPY_SIZE);
+	ok_or_fail(batch_add_ring(&f.batch, &f.ring, begin, end));
+	ok_or_fail(batch_flush(&f.batch));
+	ck_assert_uint_eq(written, end - begin);
 	fixture_deinit(&f);
 }
 

@@ -55,13 +55,24 @@ struct sp_error *batch_copy_ring(struct batch *batch, const struct ring *ring, u
 	return NULL;
 }
 
+/* Returns the end of the last record that ends at most BATCH_COPY_SIZE bytes after `begin`. */
+static uint64_t end_of_copy(const struct ring *ring, uint64_t begin)
+{
+	uint64_t at = begin, next = begin;
+	for (; next - begin <= BATCH_COPY_SIZE; next = at + ring_header(ring, at).size)
+		at = next;
+	return at;
+}
+
 struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, uint64_t begin,
 				uint64_t end)
 {
 	uint8_t *copied;
 	while (batch->copy_all && end - begin > BATCH_COPY_SIZE) {
-		TRY(batch_add_ring(batch, ring, begin, begin + BATCH_COPY_SIZE));
-		begin += BATCH_COPY_SIZE;
+		/* A part of a record would be counted and dropped as something else. */
+		uint64_t part = end_of_copy(ring, begin);
+		TRY(batch_add_ring(batch, ring, begin, part));
+		begin = part;
 	}
 	size_t size = (size_t)(end - begin);
 	if (!size)
