@@ -111,9 +111,17 @@ static bool is_dummy(const struct perf_event_attr *attr)
 /* Limit of a proposed size: larger buffers may not be permitted, or not fit. */
 #define LARGEST_RINGS (UINT64_C(64) << 20)
 
-/* Writes an option for ring buffers that are four times as large. False if they are large. */
-static bool larger_rings(const struct analysis_view *view, uint64_t least, char *text, size_t size)
+/* Whether samples have copies of stacks, so that ring buffers are already large. */
+static bool has_stack_copies(const struct analysis_view *view, uint16_t event)
 {
+	return was_unwound(view, event) ||
+	       view->work->layout->events[event].attr.sample_type & PERF_SAMPLE_STACK_USER;
+}
+
+/* Writes an option for ring buffers that are four times as large. False if they are large. */
+static bool larger_rings(const struct analysis_view *view, bool copies, char *text, size_t size)
+{
+	uint64_t least = copies ? UINT64_C(32) << 20 : 0;
 	uint64_t used = view->work->sideband->ring_bytes;
 	uint64_t wanted = least > LARGER_RINGS ? least : LARGER_RINGS;
 	if (used > LARGEST_RINGS / 4)
@@ -129,8 +137,7 @@ static const char *loss_remedy(const struct analysis_view *view, uint16_t event,
 			       size_t size)
 {
 	const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
-	/* Ring buffers are already large if samples have stack copies. */
-	bool copies = was_unwound(view, event) || attr->sample_type & PERF_SAMPLE_STACK_USER;
+	bool copies = has_stack_copies(view, event);
 	bool waits = !strcmp(view->totals[event].event, TIMES_WAIT_EVENT);
 	char rate[FINDING_TEXT], rings[FINDING_TEXT];
 	lower_rate_options(attr, rate);
@@ -143,7 +150,7 @@ static const char *loss_remedy(const struct analysis_view *view, uint16_t event,
 	else if (attr->write_backward)
 		snprintf(text, size, "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
 			 "overwrite mode loses samples while it reads the buffers", rate);
-	else if (larger_rings(view, copies ? UINT64_C(32) << 20 : 0, rings, sizeof(rings)))
+	else if (larger_rings(view, copies, rings, sizeof(rings)))
 		snprintf(text, size, "record with larger ring buffers: %s", rings);
 	else if (waits)
 		snprintf(text, size, "record fewer processes: -p PID");
@@ -158,8 +165,11 @@ static const char *loss_remedy(const struct analysis_view *view, uint16_t event,
 static bool add_lost_metadata(const struct analysis_view *view, uint64_t lost, const char *where)
 {
 	char rings[FINDING_TEXT], remedy[80];
+	bool copies = false;
+	for (uint16_t event = 0; event < view->work->layout->event_count; event++)
+		copies |= has_stack_copies(view, event);
 	snprintf(remedy, sizeof(remedy), "record with larger ring buffers: %s",
-		 larger_rings(view, 0, rings, sizeof(rings)) ? rings : "-m 64M");
+		 larger_rings(view, copies, rings, sizeof(rings)) ? rings : "-m 64M");
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_LOST, .cause = "lost_metadata", .remedy = remedy,
 	};
