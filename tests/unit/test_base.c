@@ -54,11 +54,21 @@ TEST(vec_grows_and_keeps_items)
 	vec_deinit(&numbers);
 }
 
+/* Sanitizers end a process that asks for more memory than there can be. */
+#ifdef __has_feature
+#define HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER 1
+#else
+#define HAS_SANITIZER 0
+#endif
+
+#if !HAS_SANITIZER
 TEST(a_vec_without_memory_fails_and_returns_its_last_item)
 {
-	/* The size of eight of them is no number of 64 bits. */
+	/* Eight of them are larger than any memory. */
 	struct large {
-		char bytes[PTRDIFF_MAX / 2];
+		char bytes[PTRDIFF_MAX / 4];
 	} *place = malloc(1);
 	VEC(struct large) vec = {.items = place, .count = 1, .capacity = 1};
 	bool failed = false;
@@ -67,6 +77,7 @@ TEST(a_vec_without_memory_fails_and_returns_its_last_item)
 	ck_assert_uint_eq(vec.count, 1);
 	vec_deinit(&vec);
 }
+#endif
 
 TEST(sorted_items_are_found)
 {
