@@ -40,9 +40,9 @@ function print_option(name, value, long, text, values) {
 }
 
 function end_command() {
+	rest = command ~ /^(record|stat)$/ ? "'*:::command:_normal'" : "'*:recording:_files'"
 	if (command != "")
-		print "\t\t" (command ~ /^(record|stat)$/ ? "'*:::command:_normal'" :
-			"'*:recording:_files'") "\n\t\t;;"
+		print "\t\t" rest "\n\t\t;;"
 }
 
 BEGIN {

@@ -29,7 +29,7 @@ END
 
 samples() {
 	"$SPROF" report -q --format csv -s comm -i data "$@" 2>/dev/null |
-		awk -F, 'NR > 1 { sum += $4 } END { print sum + 0 }'
+		awk -F, 'NR > 1 { sum += $4 } END { printf "%.0f\n", sum }'
 }
 
 # passes SAMPLES OPTION...
@@ -81,7 +81,7 @@ sums() {
 # Prints the weight of all rows.
 weight() {
 	"$SPROF" report -q --format json -s pid -i data "$@" 2>/dev/null |
-		sed -n 's/.*"self_weight": \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }'
+		sed -n 's/.*"self_weight": \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
 }
 sums argument
 sums cmdline
