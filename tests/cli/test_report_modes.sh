@@ -428,28 +428,18 @@ switch 1 1 0 1010000000 out
 switch 1 1 0 1050000000 in
 END
 recording "$tmp/kthread" <"$tmp/text"
+cat >"$tmp/table" <<END
+100.00% each: kthread, ret_from_fork
+All rows: comm kworker, dso [kernel.kallsyms]
+ total   low-high    on  runnable  blocked  waits  longest  function
+80.00%  80.0-80.0                     40.0      1     40.0  [k] schedule
+20.00%   4.1-20.0  10.0                                     [k] work
+END
 prints "functions of all stacks are in one line" \
 	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/each:/,\$p"' \
-	"$tmp/kthread" "$tmp/kallsyms2" <<END
-100.00% each: kthread, ret_from_fork
-All rows: comm kworker, dso [kernel.kallsyms]
- total   low-high    on  runnable  blocked  waits  longest  function
-80.00%  80.0-80.0                     40.0      1     40.0  [k] schedule
-20.00%   4.1-20.0  10.0                                     [k] work
-END
+	"$tmp/kthread" "$tmp/kallsyms2" <"$tmp/table"
 prints "-q has the same lines" \
-	sh -c '"$SPROF" report -q -i "$0" --kallsyms "$1"' "$tmp/kthread" "$tmp/kallsyms2" <<END
-100.00% each: kthread, ret_from_fork
-All rows: comm kworker, dso [kernel.kallsyms]
- total   low-high    on  runnable  blocked  waits  longest  function
-80.00%  80.0-80.0                     40.0      1     40.0  [k] schedule
-20.00%   4.1-20.0  10.0                                     [k] work
-END
-100.00% [kernel.kallsyms]
-100.00% [kernel.kallsyms]
-80.00% [kernel.kallsyms]
-20.00% [kernel.kallsyms]
-END
+	sh -c '"$SPROF" report -q -i "$0" --kallsyms "$1"' "$tmp/kthread" "$tmp/kallsyms2" <"$tmp/table"
 
 # Time of a thread without samples has no functions.
 {
