@@ -1135,6 +1135,16 @@ TEST(throttling_is_summed_up_by_pairs)
 	made_deinit(&made);
 }
 
+/* A count of an event when a thread of process 1 ended. */
+static void put_read(struct made *made, uint32_t tid)
+{
+	struct sp_counter counter = {.value = 50};
+	struct sp_record record = {
+		.type = PERF_RECORD_READ, .id = {.time_ns = 200},
+		.read = {.pid = 1, .tid = tid, .counters = {.values = &counter, .count = 1}}};
+	put(made, 0, &record);
+}
+
 TEST(tasks_without_a_sample_are_missed)
 {
 	struct made made = {0};
@@ -1142,16 +1152,9 @@ TEST(tasks_without_a_sample_are_missed)
 	event->attr.inherit_stat = 1;
 	for (uint32_t i = 0; i < 30; i++)
 		sample(&made, 100, 1, 1, 0x10010);
-	for (uint32_t tid = 1; tid <= 3; tid++) {
-		for (int cpu = 0; cpu < 2; cpu++) {
-			struct sp_counter counter = {.value = 50};
-			struct sp_record record = {
-				.type = PERF_RECORD_READ, .id = {.time_ns = 200},
-				.read = {.pid = 1, .tid = tid,
-					 .counters = {.values = &counter, .count = 1}}};
-			put(&made, 0, &record);
-		}
-	}
+	for (uint32_t tid = 1; tid <= 3; tid++)
+		for (int cpu = 0; cpu < 2; cpu++)
+			put_read(&made, tid);
 	finish(&made);
 	const struct sp_finding *unsampled = finding(&made, SP_FINDING_UNSAMPLED);
 	says(unsampled, "2 of 3 threads and processes ended before their first sample of cpu-clock: "
@@ -1249,14 +1252,8 @@ TEST(remedies_for_short_tasks_are_accepted_with_the_recordings_options)
 		if (cases[i].waits)
 			add_event(&made, "offcpu-time", BASIC);
 		sample(&made, 100, 1, 1, 0x10010);
-		for (uint32_t tid = 1; tid <= 3; tid++) {
-			struct sp_counter counter = {.value = 50};
-			struct sp_record record = {
-				.type = PERF_RECORD_READ, .id = {.time_ns = 200},
-				.read = {.pid = 1, .tid = tid,
-					 .counters = {.values = &counter, .count = 1}}};
-			put(&made, 0, &record);
-		}
+		for (uint32_t tid = 1; tid <= 3; tid++)
+			put_read(&made, tid);
 		finish(&made);
 		ck_assert_str_eq(finding(&made, SP_FINDING_UNSAMPLED)->remedy, cases[i].remedy);
 		made_deinit(&made);
