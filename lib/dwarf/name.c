@@ -51,8 +51,8 @@ static bool read_facts(const struct unit *unit, const struct abbrev_table *table
 	return true;
 }
 
-static struct sp_error *facts_at(struct reader *reader, const struct unit *unit, uint64_t entry,
-				 struct facts *facts, bool *ok_ret)
+static struct sp_error *facts_at(struct dwarf_reader *reader, const struct unit *unit,
+				 uint64_t entry, struct facts *facts, bool *ok_ret)
 {
 	struct cursor cursor;
 	const struct abbrev_table *table;
@@ -168,8 +168,8 @@ static bool pass(struct scopes *scopes, uint64_t target)
 }
 
 /* Finds the entries around `entry`; *ok_ret is false if it is not found, or the limit is exceeded. */
-static struct sp_error *find_scopes(struct reader *reader, uint64_t entry, struct scopes *scopes,
-				    bool *ok_ret)
+static struct sp_error *find_scopes(struct dwarf_reader *reader, uint64_t entry,
+				    struct scopes *scopes, bool *ok_ret)
 {
 	const struct unit *unit = scopes->unit;
 	struct sp_error *error = reader_abbrevs(reader, unit, &scopes->table);
@@ -196,7 +196,7 @@ struct plain {
  * Follows DW_AT_specification and DW_AT_abstract_origin from an entry. Stops at the first linkage
  * name and sets *linkage_ret; else sets *plain. If linkage_ret is NULL, linkage names are ignored.
  */
-static struct sp_error *follow(struct reader *reader, const struct unit *unit,
+static struct sp_error *follow(struct dwarf_reader *reader, const struct unit *unit,
 			       struct dwarf_file *file, uint64_t entry, const char **linkage_ret,
 			       struct plain *plain)
 {
@@ -237,7 +237,7 @@ static struct sp_error *follow(struct reader *reader, const struct unit *unit,
  * Writes the scopes of an entry, "SCOPE::…::": namespaces, classes and up to `functions` enclosing
  * functions with their own scopes. Writes nothing if the entry is not found.
  */
-static struct sp_error *write_scopes(struct reader *reader, const struct unit *unit,
+static struct sp_error *write_scopes(struct dwarf_reader *reader, const struct unit *unit,
 				     uint64_t entry, const char *name, unsigned int functions,
 				     FILE *stream)
 {
@@ -271,7 +271,7 @@ static struct sp_error *write_scopes(struct reader *reader, const struct unit *u
 	return NULL;
 }
 
-static struct sp_error *qualify(struct reader *reader, const struct plain *plain,
+static struct sp_error *qualify(struct dwarf_reader *reader, const struct plain *plain,
 				const char **ret)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -286,7 +286,7 @@ static struct sp_error *qualify(struct reader *reader, const struct plain *plain
 	return error ?: reader_string(reader, text, size, ret);
 }
 
-static struct sp_error *find_name(struct reader *reader, const struct unit *unit,
+static struct sp_error *find_name(struct dwarf_reader *reader, const struct unit *unit,
 				  struct dwarf_file *file, uint64_t entry, struct entry_name *ret)
 {
 	const char *linkage = NULL;
@@ -303,7 +303,7 @@ static struct sp_error *find_name(struct reader *reader, const struct unit *unit
 	return reader_string(reader, name, strlen(name), &ret->name);
 }
 
-struct sp_error *name_of_entry(struct reader *reader, const struct unit *unit,
+struct sp_error *name_of_entry(struct dwarf_reader *reader, const struct unit *unit,
 			       struct dwarf_file *file, uint64_t entry, struct entry_name *ret)
 {
 	bool added;

@@ -10,7 +10,7 @@
  * or declaration has it. Without one, returns the source's name, in C++ and similar languages with
  * namespaces and classes. The reader owns the name. `unit` is the unit that refers to it.
  */
-struct sp_error *name_of_entry(struct reader *reader, const struct unit *unit,
+struct sp_error *name_of_entry(struct dwarf_reader *reader, const struct unit *unit,
 			       struct dwarf_file *file, uint64_t entry,
 			       struct entry_name *ret) SP_MUST_CHECK;
 

@@ -43,7 +43,7 @@ static bool is_code(const struct unit *unit, uint64_t vaddr)
 	return code_map_has(unit->main->code, vaddr);
 }
 
-static void begin_list(const struct value *list, struct ranges *ranges)
+static void begin_list(const struct value *list, struct entry_ranges *ranges)
 {
 	const struct unit *unit = ranges->unit;
 	bool ok = true;
@@ -68,9 +68,9 @@ static void begin_list(const struct value *list, struct ranges *ranges)
 }
 
 void ranges_begin(const struct unit *unit, const struct value *low, const struct value *high,
-		  const struct value *list, struct ranges *ret)
+		  const struct value *list, struct entry_ranges *ret)
 {
-	*ret = (struct ranges){.unit = unit};
+	*ret = (struct entry_ranges){.unit = unit};
 	if (list->form) {
 		begin_list(list, ret);
 		return;
@@ -84,8 +84,8 @@ void ranges_begin(const struct unit *unit, const struct value *low, const struct
 }
 
 /* Adds the base to an entry's offsets. The range is empty if its code was removed. */
-static void add_base(const struct ranges *ranges, uint64_t low, uint64_t high, uint64_t *low_ret,
-		     uint64_t *high_ret)
+static void add_base(const struct entry_ranges *ranges, uint64_t low, uint64_t high,
+		     uint64_t *low_ret, uint64_t *high_ret)
 {
 	if (ranges->removed || __builtin_add_overflow(low, ranges->base, low_ret) ||
 	    __builtin_add_overflow(high, ranges->base, high_ret))
@@ -99,7 +99,7 @@ static uint64_t end_of(uint64_t low, uint64_t size)
 	return __builtin_add_overflow(low, size, &end) ? 0 : end;
 }
 
-static bool set_base(struct ranges *ranges, uint64_t base)
+static bool set_base(struct entry_ranges *ranges, uint64_t base)
 {
 	ranges->base = base;
 	ranges->removed = !is_code(ranges->unit, base);
@@ -107,7 +107,7 @@ static bool set_base(struct ranges *ranges, uint64_t base)
 }
 
 /* Reads one entry of .debug_ranges. False at the end of the list. */
-static bool next_old(struct ranges *ranges, struct cursor *cursor, uint64_t *low_ret,
+static bool next_old(struct entry_ranges *ranges, struct cursor *cursor, uint64_t *low_ret,
 		     uint64_t *high_ret)
 {
 	unsigned int size = ranges->unit->encoding.address_size;
@@ -133,8 +133,8 @@ static bool next_old(struct ranges *ranges, struct cursor *cursor, uint64_t *low
 }
 
 /* Reads the operands of an entry of .debug_rnglists; false if they are truncated or invalid. */
-static bool operands(struct ranges *ranges, struct cursor *cursor, uint8_t kind, uint64_t *low,
-		     uint64_t *high)
+static bool operands(struct entry_ranges *ranges, struct cursor *cursor, uint8_t kind,
+		     uint64_t *low, uint64_t *high)
 {
 	const struct unit *unit = ranges->unit;
 	unsigned int size = unit->encoding.address_size;
@@ -171,7 +171,7 @@ static bool operands(struct ranges *ranges, struct cursor *cursor, uint8_t kind,
 	}
 }
 
-static bool next_new(struct ranges *ranges, struct cursor *cursor, uint64_t *low_ret,
+static bool next_new(struct entry_ranges *ranges, struct cursor *cursor, uint64_t *low_ret,
 		     uint64_t *high_ret)
 {
 	uint8_t kind;
@@ -188,7 +188,7 @@ static bool next_new(struct ranges *ranges, struct cursor *cursor, uint64_t *low
 	return true;
 }
 
-bool ranges_next(struct ranges *ranges, uint64_t *low_ret, uint64_t *high_ret)
+bool ranges_next(struct entry_ranges *ranges, uint64_t *low_ret, uint64_t *high_ret)
 {
 	if (!ranges->section) {
 		bool first = !ranges->ended;

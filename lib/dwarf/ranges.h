@@ -9,7 +9,7 @@
  * Iterator over the address ranges [low, high) of an entry. Ranges that begin outside of the file's
  * code do not exist: the linker removed their code.
  */
-struct ranges {
+struct entry_ranges {
 	const struct unit *unit;
 	struct section *section; /* section of the list; NULL: a single range */
 	uint64_t at;             /* in the section */
@@ -22,9 +22,9 @@ struct ranges {
 
 /* Begins an iteration, by DW_AT_ranges (`list`) if the entry has it, else by low_pc and high_pc. */
 void ranges_begin(const struct unit *unit, const struct value *low, const struct value *high,
-		  const struct value *list, struct ranges *ret);
+		  const struct value *list, struct entry_ranges *ret);
 
 /* Returns the next range that exists and is not empty; false at the end. */
-bool ranges_next(struct ranges *ranges, uint64_t *low_ret, uint64_t *high_ret);
+bool ranges_next(struct entry_ranges *ranges, uint64_t *low_ret, uint64_t *high_ret);
 
 #endif

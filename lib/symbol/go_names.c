@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "go/frames.h"
 
-bool go_names_add(const struct pclntab *go, struct table *table)
+bool go_names_add(const struct pclntab *go, struct symbol_table *table)
 {
 	struct go_function function;
 	for (uint64_t i = 0; i < go->count; i++)

@@ -12,7 +12,7 @@
  * Adds the functions' symbols; their names are valid as long as the Go table. False when out of
  * memory.
  */
-bool go_names_add(const struct pclntab *go, struct table *table);
+bool go_names_add(const struct pclntab *go, struct symbol_table *table);
 
 /*
  * Finds frames as source.frames does; strings are valid as long as the Go table. The image's file is

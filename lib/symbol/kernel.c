@@ -31,23 +31,23 @@ struct origin_table {
 	struct diagnosis diagnosis;
 };
 
-struct kernel_names {
+struct kernel_tables {
 	pthread_mutex_t lock;          /* held while a table is searched */
 	struct origin_table here;      /* the given table or /proc/kallsyms, which takes 50 ms to read */
 	struct origin_table core;      /* cached table of the kernel alone */
 	struct kernel_modules modules; /* loaded modules of the running kernel */
 };
 
-struct sp_error *kernel_names_new(struct kernel_names **ret)
+struct sp_error *kernel_tables_new(struct kernel_tables **ret)
 {
-	struct kernel_names *kernel = calloc(1, sizeof(*kernel));
+	struct kernel_tables *kernel = calloc(1, sizeof(*kernel));
 	NEED(kernel);
 	pthread_mutex_init(&kernel->lock, NULL);
 	*ret = kernel;
 	return NULL;
 }
 
-void kernel_names_free(struct kernel_names *kernel)
+void kernel_tables_free(struct kernel_tables *kernel)
 {
 	if (!kernel)
 		return;
@@ -60,12 +60,12 @@ void kernel_names_free(struct kernel_names *kernel)
 	free(kernel);
 }
 
-void kernel_names_set_cached(struct kernel_names *kernel, struct kallsyms *kallsyms)
+void kernel_tables_set_cached(struct kernel_tables *kernel, struct kallsyms *kallsyms)
 {
 	kernel->core = (struct origin_table){true, ORIGIN_KEPT, kallsyms, {0}};
 }
 
-struct kallsyms *kernel_names_take_cached(struct kernel_names *kernel)
+struct kallsyms *kernel_tables_take_cached(struct kernel_tables *kernel)
 {
 	return take_ptr(kernel->core.kallsyms);
 }
@@ -138,7 +138,7 @@ static struct sp_error *take(struct origin_table *table, struct sp_error *error,
 }
 
 /* Reads the running kernel's list of modules. */
-static struct sp_error *load_modules(struct kernel_names *kernel, const struct source_env *env)
+static struct sp_error *load_modules(struct kernel_tables *kernel, const struct source_env *env)
 {
 	struct sp_error *error = kernel_modules_read(env->ctx, NULL, &kernel->modules);
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
@@ -180,7 +180,7 @@ static const char *unhide(const struct sp_ctx *ctx)
 			      "sudo sysctl kernel.kptr_restrict=0";
 }
 
-static struct sp_error *load_here(struct kernel_names *kernel, const struct source_env *env)
+static struct sp_error *load_here(struct kernel_tables *kernel, const struct source_env *env)
 {
 	struct origin_table *here = &kernel->here;
 	struct kallsyms *kallsyms = NULL;
@@ -245,7 +245,7 @@ static struct sp_error *load_core(struct origin_table *core, const struct source
 }
 
 /* Returns the table for the kernel itself: the given, cached or live one. */
-static struct sp_error *get_core(struct kernel_names *kernel, const struct source_env *env,
+static struct sp_error *get_core(struct kernel_tables *kernel, const struct source_env *env,
 				 struct origin_table **ret)
 {
 	struct sp_error *error = NULL;
@@ -265,7 +265,7 @@ static struct sp_error *get_core(struct kernel_names *kernel, const struct sourc
 }
 
 /* Returns the table that includes modules: the given or live one. */
-static struct sp_error *get_here(struct kernel_names *kernel, const struct source_env *env,
+static struct sp_error *get_here(struct kernel_tables *kernel, const struct source_env *env,
 				 struct origin_table **ret)
 {
 	*ret = &kernel->here;
@@ -318,7 +318,7 @@ static bool same_id(const struct module *module, const struct kernel_module *liv
 }
 
 /* Returns the loaded module of that name if it is certainly the recorded one, or NULL. */
-static const struct kernel_module *find_loaded(const struct kernel_names *kernel,
+static const struct kernel_module *find_loaded(const struct kernel_tables *kernel,
 					       const struct module *module, const char *name)
 {
 	for (size_t i = 0; i < kernel->modules.count; i++) {
@@ -334,7 +334,7 @@ static const struct kernel_module *find_loaded(const struct kernel_names *kernel
 	return NULL;
 }
 
-static void find_module(const struct kernel_names *kernel, const struct module *module,
+static void find_module(const struct kernel_tables *kernel, const struct module *module,
 			const char *name, struct diagnosis *diagnosis, struct kernel_symbols *ret)
 {
 	const struct kernel_module *live = find_loaded(kernel, module, name);
@@ -369,7 +369,7 @@ struct sp_error *kernel_symbols_find(const struct source_env *env, const struct 
 				     const char *name, struct diagnosis *diagnosis,
 				     struct kernel_symbols *ret)
 {
-	struct kernel_names *kernel = env->kernel;
+	struct kernel_tables *kernel = env->kernel;
 	struct sp_error *error = NULL;
 	struct origin_table *table;
 	bool is_core = module->kind == MODULE_KERNEL;

@@ -12,18 +12,18 @@
 #include "symbol/source.h"
 
 /* Tables of the recorded kernel, shared by all kernel modules of a resolver. Thread-safe. */
-struct kernel_names;
+struct kernel_tables;
 
-struct sp_error *kernel_names_new(struct kernel_names **ret) SP_MUST_CHECK;
-void kernel_names_free(struct kernel_names *kernel);
+struct sp_error *kernel_tables_new(struct kernel_tables **ret) SP_MUST_CHECK;
+void kernel_tables_free(struct kernel_tables *kernel);
 
 /* Sets the cached table of the recorded kernel, and takes it back (NULL: it was not used). */
-void kernel_names_set_cached(struct kernel_names *kernel, struct kallsyms *kallsyms);
-struct kallsyms *kernel_names_take_cached(struct kernel_names *kernel);
+void kernel_tables_set_cached(struct kernel_tables *kernel, struct kallsyms *kallsyms);
+struct kallsyms *kernel_tables_take_cached(struct kernel_tables *kernel);
 
 /* A symbol table, and the shift of its addresses: recorded address = address + shift. */
 struct kernel_symbols {
-	const struct kallsyms *kallsyms; /* belongs to the kernel_names, or is `owned`; NULL: none */
+	const struct kallsyms *kallsyms; /* belongs to the kernel_tables, or is `owned`; NULL: none */
 	struct kallsyms *owned;          /* the caller frees it; or NULL */
 	const char *within;              /* use only this module's symbols; NULL: those of no module */
 	uint64_t shift;

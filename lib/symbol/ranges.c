@@ -4,11 +4,11 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 
-void ranges_deinit(struct ranges *ranges)
+void ranges_deinit(struct fde_ranges *ranges)
 {
 	call_frames_deinit(&ranges->frames);
 	image_free(ranges->debug_image);
-	*ranges = (struct ranges){0};
+	*ranges = (struct fde_ranges){0};
 }
 
 /* Logs an error and frees it; returns it if memory is short. Other errors only cost names. */
@@ -28,7 +28,7 @@ static struct sp_error *open_again(const struct binary_env *env, const struct im
 	return image->memory ? NULL : log_damage(env, image_open_again(image, ret));
 }
 
-static struct sp_error *read_eh(struct ranges *ranges, const struct binary_env *env,
+static struct sp_error *read_eh(struct fde_ranges *ranges, const struct binary_env *env,
 				const struct image *image)
 {
 	CLEANUP(cleanup_image_free) struct image *again = NULL;
@@ -38,7 +38,7 @@ static struct sp_error *read_eh(struct ranges *ranges, const struct binary_env *
 	return log_damage(env, call_frames_read_eh(&ranges->frames, again ?: image));
 }
 
-static struct sp_error *read_debug(struct ranges *ranges, const struct binary_env *env,
+static struct sp_error *read_debug(struct fde_ranges *ranges, const struct binary_env *env,
 				   const struct module *module, const struct image *image)
 {
 	CLEANUP(cleanup_image_free) struct image *again = NULL;
@@ -73,7 +73,7 @@ static bool find(const struct cfi_table *table, const struct image *image, uint6
 	return true;
 }
 
-struct sp_error *ranges_find(struct ranges *ranges, const struct binary_env *env,
+struct sp_error *ranges_find(struct fde_ranges *ranges, const struct binary_env *env,
 			     const struct module *module, const struct image *image,
 			     uint64_t vaddr, struct range *ret)
 {
@@ -106,7 +106,7 @@ static void narrow(struct range *gap, uint64_t vaddr, uint64_t low, uint64_t hig
 	gap->size = end - gap->start;
 }
 
-void ranges_narrow(const struct ranges *ranges, const struct image *image, uint64_t vaddr,
+void ranges_narrow(const struct fde_ranges *ranges, const struct image *image, uint64_t vaddr,
 		   struct range *gap)
 {
 	const struct cfi_table *tables[] = {&ranges->frames.eh, &ranges->frames.debug};

@@ -10,7 +10,7 @@
 #include "elf/call_frames.h"
 
 /* A zeroed struct is empty. */
-struct ranges {
+struct fde_ranges {
 	bool eh_read, debug_read;
 	struct image *debug_image; /* the file with .debug_frame, which may be mapped from it; or NULL */
 	struct call_frames frames;
@@ -21,14 +21,14 @@ struct range {
 	uint64_t start, size;
 };
 
-void ranges_deinit(struct ranges *ranges);
+void ranges_deinit(struct fde_ranges *ranges);
 
 /*
  * Finds the FDE's range that contains a vaddr of `image`, the module's file. ret->size is 0 if
  * there is none; ret->start is then the start of the nearest one below, or 0. Unreadable sections
  * are logged. Fails only when out of memory.
  */
-struct sp_error *ranges_find(struct ranges *ranges, const struct binary_env *env,
+struct sp_error *ranges_find(struct fde_ranges *ranges, const struct binary_env *env,
 			     const struct module *module, const struct image *image,
 			     uint64_t vaddr, struct range *ret) SP_MUST_CHECK;
 
@@ -36,7 +36,7 @@ struct sp_error *ranges_find(struct ranges *ranges, const struct binary_env *env
  * Narrows `gap`, which contains the vaddr, to the code between the FDEs before and after it. Call
  * it after ranges_find() found none.
  */
-void ranges_narrow(const struct ranges *ranges, const struct image *image, uint64_t vaddr,
+void ranges_narrow(const struct fde_ranges *ranges, const struct image *image, uint64_t vaddr,
 		   struct range *gap);
 
 #endif

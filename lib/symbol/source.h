@@ -16,7 +16,7 @@ struct source_env {
 	struct sp_ctx *ctx;
 	struct resolver_options options; /* strings and build-id are copies */
 	struct binary_env binary;        /* rules to find files */
-	struct kernel_names *kernel;     /* shared by all kernel modules */
+	struct kernel_tables *kernel;    /* shared by all kernel modules */
 	struct jit_files *jit;           /* perf maps and jitdumps */
 	struct recorded_index *recorded; /* symbols in the recording; NULL: none */
 };

@@ -9,7 +9,7 @@
 struct ko {
 	struct image *image;
 	struct image_bytes strings;
-	struct table table; /* by distance from the module's first code */
+	struct symbol_table table; /* by distance from the module's first code */
 	uint64_t start;     /* address of the module's first code */
 };
 

@@ -40,7 +40,7 @@ static const struct place {
 struct vmlinux {
 	struct image *image;
 	struct image_bytes strings;
-	struct table table; /* sorted by vaddr */
+	struct symbol_table table; /* sorted by vaddr */
 	uint64_t shift;     /* KASLR shift */
 };
 

@@ -22,7 +22,7 @@ struct sort_key {
 	uint32_t index;
 };
 
-void table_deinit(struct table *table)
+void table_deinit(struct symbol_table *table)
 {
 	vec_deinit(&table->symbols);
 	vec_deinit(&table->objects);
@@ -30,10 +30,10 @@ void table_deinit(struct table *table)
 	free(table->first);
 	free(table->chosen);
 	free(table->outer);
-	*table = (struct table){0};
+	*table = (struct symbol_table){0};
 }
 
-bool table_add(struct table *table, uint64_t start, uint64_t size, const char *name,
+bool table_add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
 	       uint8_t binding, uint8_t type)
 {
 	struct table_symbol *symbol = vec_push(&table->symbols);
@@ -53,14 +53,14 @@ bool table_add(struct table *table, uint64_t start, uint64_t size, const char *n
 	return true;
 }
 
-void table_limit_last(struct table *table, uint64_t end)
+void table_limit_last(struct symbol_table *table, uint64_t end)
 {
 	struct table_symbol *symbol = vec_last(&table->symbols);
 	if (!symbol->sized && end >= symbol->start)
 		symbol->end = end;
 }
 
-bool table_set_object(struct table *table, const char *object)
+bool table_set_object(struct symbol_table *table, const char *object)
 {
 	/* Symbols of one file are neighbours in ELF files. */
 	if (!table->objects.count) {
@@ -79,7 +79,7 @@ bool table_set_object(struct table *table, const char *object)
 	return true;
 }
 
-static bool is_sorted(const struct table *table)
+static bool is_sorted(const struct symbol_table *table)
 {
 	for (size_t i = 1; i < table->symbols.count; i++)
 		if (table->symbols.items[i].start < table->symbols.items[i - 1].start)
@@ -88,7 +88,7 @@ static bool is_sorted(const struct table *table)
 }
 
 /* Sorts by start; equal starts keep the order in which they were added. */
-static struct sp_error *sort(struct table *table)
+static struct sp_error *sort(struct symbol_table *table)
 {
 	size_t count = table->symbols.count;
 	CLEANUP_FREE struct sort_key *keys = malloc(2 * count * sizeof(*keys));
@@ -137,7 +137,7 @@ static uint64_t end_of_next_page(uint64_t address)
  * Returns the furthest end of the symbols at one start. Ends from table_seal() do not count: they
  * never pass the next start.
  */
-static uint64_t furthest_end(const struct table *table, size_t group)
+static uint64_t furthest_end(const struct symbol_table *table, size_t group)
 {
 	uint64_t end = table->starts[group];
 	for (uint32_t i = table->first[group]; i < table->first[group + 1]; i++)
@@ -146,7 +146,7 @@ static uint64_t furthest_end(const struct table *table, size_t group)
 	return end;
 }
 
-struct sp_error *table_seal(struct table *table, uint64_t reach)
+struct sp_error *table_seal(struct symbol_table *table, uint64_t reach)
 {
 	if (table->symbols.count >= UINT32_MAX)
 		return error_new(SP_ERROR_LIMIT, "more than 2^32 symbols");
@@ -258,7 +258,7 @@ static bool is_better(const struct table_symbol *a, const struct table_symbol *b
 	return compare_names(a->name, b->name) > 0;
 }
 
-static const struct table_symbol *choose(struct table *table, size_t group)
+static const struct table_symbol *choose(struct symbol_table *table, size_t group)
 {
 	if (table->chosen[group] == UNCHOSEN) {
 		uint32_t best = table->first[group];
@@ -271,12 +271,12 @@ static const struct table_symbol *choose(struct table *table, size_t group)
 }
 
 /* Returns the number of starts at or below the address. */
-static size_t starts_up_to(const struct table *table, uint64_t address)
+static size_t starts_up_to(const struct symbol_table *table, uint64_t address)
 {
 	return sorted_up_to(table->starts, table->count, , address);
 }
 
-const struct table_symbol *table_find(struct table *table, uint64_t address)
+const struct table_symbol *table_find(struct symbol_table *table, uint64_t address)
 {
 	const struct table_symbol *label = NULL;
 	size_t below = starts_up_to(table, address);
@@ -294,7 +294,7 @@ const struct table_symbol *table_find(struct table *table, uint64_t address)
 	return label;
 }
 
-const struct table_symbol *table_at(struct table *table, uint64_t start)
+const struct table_symbol *table_at(struct symbol_table *table, uint64_t start)
 {
 	size_t below = starts_up_to(table, start);
 	if (below == 0 || table->starts[below - 1] != start)
@@ -302,7 +302,7 @@ const struct table_symbol *table_at(struct table *table, uint64_t start)
 	return choose(table, below - 1);
 }
 
-const struct table_symbol *table_ifunc_at(struct table *table, uint64_t start)
+const struct table_symbol *table_ifunc_at(struct symbol_table *table, uint64_t start)
 {
 	const struct table_symbol *symbol = table_at(table, start), *best = NULL;
 	if (!symbol)
@@ -316,7 +316,7 @@ const struct table_symbol *table_ifunc_at(struct table *table, uint64_t start)
 	return best ?: symbol;
 }
 
-void table_neighbours(const struct table *table, uint64_t address, uint64_t *end_ret,
+void table_neighbours(const struct symbol_table *table, uint64_t address, uint64_t *end_ret,
 		      uint64_t *start_ret)
 {
 	size_t below = starts_up_to(table, address);

@@ -24,7 +24,7 @@ struct table_symbol {
 	uint32_t object;     /* index in `objects`; 0: unknown */
 };
 
-struct table {
+struct symbol_table {
 	VEC(struct table_symbol) symbols; /* after sealing: sorted by start */
 	VEC(const char *) objects; /* source files of local symbols, borrowed; the first is NULL */
 	/* Arrays with an element for each distinct start: */
@@ -35,45 +35,45 @@ struct table {
 	size_t count;
 };
 
-/* A zeroed struct table is empty; add symbols, then seal it. */
-void table_deinit(struct table *table);
+/* A zeroed struct symbol_table is empty; add symbols, then seal it. */
+void table_deinit(struct symbol_table *table);
 
 /* Adds a symbol and borrows its name. False when out of memory. */
-bool table_add(struct table *table, uint64_t start, uint64_t size, const char *name,
+bool table_add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
 	       uint8_t binding, uint8_t type);
 
 /* Limits the symbol that was added last: if its size is unknown, it does not reach past `end`. */
-void table_limit_last(struct table *table, uint64_t end);
+void table_limit_last(struct symbol_table *table, uint64_t end);
 
 /*
  * Sets the source file of the symbol that was added last, and borrows it. False when out of memory.
  */
-bool table_set_object(struct table *table, const char *object);
+bool table_set_object(struct symbol_table *table, const char *object);
 
 /*
  * Sorts the symbols. A symbol of unknown size is extended to the next symbol, but by at most `reach`
  * bytes and not past its limit; the last one to the end of the next page.
  */
 #define TABLE_REACH_ANY UINT64_MAX
-struct sp_error *table_seal(struct table *table, uint64_t reach) SP_MUST_CHECK;
+struct sp_error *table_seal(struct symbol_table *table, uint64_t reach) SP_MUST_CHECK;
 
 /*
  * Returns the symbol that contains the address, or NULL: the innermost of nested ones, but not a label
  * within a function. It stores its choices, so it is not thread-safe.
  */
-const struct table_symbol *table_find(struct table *table, uint64_t address);
+const struct table_symbol *table_find(struct symbol_table *table, uint64_t address);
 
 /* Returns the preferred symbol at exactly that start, or NULL. */
-const struct table_symbol *table_at(struct table *table, uint64_t start);
+const struct table_symbol *table_at(struct symbol_table *table, uint64_t start);
 
 /*
  * Returns the end of the nearest symbol that begins at or below the address (0: none), and the
  * start of the next one above it (UINT64_MAX: none).
  */
-void table_neighbours(const struct table *table, uint64_t address, uint64_t *end_ret,
+void table_neighbours(const struct symbol_table *table, uint64_t address, uint64_t *end_ret,
 		      uint64_t *start_ret);
 
 /* Returns the preferred IFUNC symbol at exactly that start; without any, as table_at(). */
-const struct table_symbol *table_ifunc_at(struct table *table, uint64_t start);
+const struct table_symbol *table_ifunc_at(struct symbol_table *table, uint64_t start);
 
 #endif

@@ -6,18 +6,18 @@
 #include <string.h>
 #include "symbol/table.h"
 
-static void add(struct table *table, uint64_t start, uint64_t size, const char *name,
+static void add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
 		uint8_t binding, uint8_t type)
 {
 	ck_assert(table_add(table, start, size, name, binding, type));
 }
 
-static void seal(struct table *table)
+static void seal(struct symbol_table *table)
 {
 	ok_or_fail(table_seal(table, TABLE_REACH_ANY));
 }
 
-static void expect(struct table *table, uint64_t address, const char *name)
+static void expect(struct symbol_table *table, uint64_t address, const char *name)
 {
 	const struct table_symbol *symbol = table_find(table, address);
 	ck_assert_msg(symbol != NULL || !name, "0x%lx: no symbol, %s expected", (long)address,
@@ -30,7 +30,7 @@ static void expect(struct table *table, uint64_t address, const char *name)
 static void prefer(struct table_symbol winner, struct table_symbol loser)
 {
 	for (int swap = 0; swap < 2; swap++) {
-		struct table table = {0};
+		struct symbol_table table = {0};
 		const struct table_symbol *first = swap ? &loser : &winner;
 		const struct table_symbol *second = swap ? &winner : &loser;
 		add(&table, 100, first->end, first->name, first->binding, first->type);
@@ -44,7 +44,7 @@ static void prefer(struct table_symbol winner, struct table_symbol loser)
 
 TEST(table_finds_by_range)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, 300, 50, "c", STB_GLOBAL, STT_FUNC);
 	add(&table, 100, 50, "a", STB_GLOBAL, STT_FUNC);
 	add(&table, 200, 100, "b", STB_LOCAL, STT_FUNC);
@@ -62,7 +62,7 @@ TEST(table_finds_by_range)
 
 TEST(table_empty_finds_nothing)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	seal(&table);
 	expect(&table, 0, NULL);
 	ck_assert(!table_at(&table, 0));
@@ -71,7 +71,7 @@ TEST(table_empty_finds_nothing)
 
 TEST(table_symbol_without_size_reaches_to_next)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, 100, 0, "a", STB_GLOBAL, STT_FUNC);
 	add(&table, 5000, 0, "b", STB_GLOBAL, STT_FUNC);
 	seal(&table);
@@ -110,7 +110,7 @@ TEST(table_prefers_as_perf)
 
 TEST(table_prefers_one_with_a_size)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, 100, 0, "longer", STB_GLOBAL, STT_FUNC);
 	add(&table, 100, 8, "s", STB_WEAK, STT_FUNC);
 	add(&table, 200, 8, "next", STB_GLOBAL, STT_FUNC);
@@ -122,7 +122,7 @@ TEST(table_prefers_one_with_a_size)
 
 TEST(table_of_several_without_size_the_last_wins)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, 100, 0, "a_long_name", STB_GLOBAL, STT_FUNC);
 	add(&table, 100, 0, "b", STB_LOCAL, STT_FUNC);
 	add(&table, 200, 0, "c", STB_GLOBAL, STT_FUNC);
@@ -133,7 +133,7 @@ TEST(table_of_several_without_size_the_last_wins)
 
 TEST(table_of_equals_the_first_wins)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, 100, 8, "ab", STB_GLOBAL, STT_FUNC);
 	add(&table, 100, 8, "cd", STB_GLOBAL, STT_FUNC);
 	seal(&table);
@@ -143,7 +143,7 @@ TEST(table_of_equals_the_first_wins)
 
 TEST(table_finds_the_innermost)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, 100, 1000, "outer", STB_GLOBAL, STT_FUNC);
 	add(&table, 200, 300, "middle", STB_GLOBAL, STT_FUNC);
 	add(&table, 250, 10, "inner", STB_GLOBAL, STT_FUNC);
@@ -162,7 +162,7 @@ TEST(table_finds_the_innermost)
 
 TEST(table_label_within_a_function_is_passed_over)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, 100, 1000, "function", STB_GLOBAL, STT_FUNC);
 	add(&table, 200, 0, "label", STB_LOCAL, STT_NOTYPE);
 	add(&table, 300, 50, "sized", STB_LOCAL, STT_NOTYPE);
@@ -179,7 +179,7 @@ TEST(table_label_within_a_function_is_passed_over)
 
 TEST(table_sorts_the_whole_range)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	for (uint64_t i = 0; i < 64; i++)
 		add(&table, (uint64_t)1 << (63 - i), 1, i % 2 ? "odd" : "even", STB_GLOBAL,
 		    STT_FUNC);
@@ -195,7 +195,7 @@ TEST(table_sorts_the_whole_range)
 
 TEST(table_size_that_overflows_is_cut)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, UINT64_MAX - 4, 100, "f", STB_GLOBAL, STT_FUNC);
 	seal(&table);
 	expect(&table, UINT64_MAX - 1, "f");
@@ -204,7 +204,7 @@ TEST(table_size_that_overflows_is_cut)
 
 TEST(table_at_wants_the_start)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, 100, 50, "a", STB_GLOBAL, STT_FUNC);
 	seal(&table);
 	ck_assert_str_eq(table_at(&table, 100)->name, "a");
@@ -215,7 +215,7 @@ TEST(table_at_wants_the_start)
 
 TEST(table_ends_at_its_section)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, 100, 0, "_init", STB_GLOBAL, STT_FUNC);
 	table_limit_last(&table, 120);
 	add(&table, 200, 50, "main", STB_GLOBAL, STT_FUNC);
@@ -233,7 +233,7 @@ TEST(table_ends_at_its_section)
 
 TEST(table_finds_the_function_of_a_resolver)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	add(&table, 100, 50, "resolver_with_a_long_name", STB_GLOBAL, STT_FUNC);
 	add(&table, 100, 50, "__strcpy", STB_GLOBAL, STT_GNU_IFUNC);
 	add(&table, 100, 50, "strcpy", STB_GLOBAL, STT_GNU_IFUNC);
