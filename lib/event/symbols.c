@@ -5,7 +5,7 @@
 #include "elf/symtab.h"
 #include "event/names.h"
 
-struct search {
+struct file_symbol_search {
 	const char *name;
 	size_t size;
 	bool data;
@@ -14,7 +14,7 @@ struct search {
 	struct near_search *near;
 };
 
-static void look_at(struct search *search, const struct elf_symbol *symbol)
+static void look_at(struct file_symbol_search *search, const struct elf_symbol *symbol)
 {
 	bool is_code = symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC ||
 		       symbol->type == STT_NOTYPE;
@@ -36,7 +36,7 @@ static void look_at(struct search *search, const struct elf_symbol *symbol)
 }
 
 static struct sp_error *search_table(const struct image *image, enum symtab_kind kind,
-				     struct search *search)
+				     struct file_symbol_search *search)
 {
 	struct symtab table;
 	struct image_bytes strings = {0};
@@ -53,7 +53,8 @@ struct sp_error *file_symbol_find(const struct image *image, const char *name, s
 				  bool data, struct file_symbol *ret)
 {
 	struct near_search near = near_begin(name, size);
-	struct search search = {.name = name, .size = size, .data = data, .near = &near};
+	struct file_symbol_search search = {
+		.name = name, .size = size, .data = data, .near = &near};
 	TRY(search_table(image, SYMTAB_FULL, &search));
 	if (!search.found)
 		TRY(search_table(image, SYMTAB_DYNAMIC, &search));
