@@ -27,9 +27,9 @@
 /* Size of the largest folio. A fault may map a whole folio, also outside of the window. */
 #define FOLIO_MAX ((uint64_t)2 << 20)
 
-void mapping_init(struct mapping *mapping)
+void mapping_init(struct file_mapping *mapping)
 {
-	*mapping = (struct mapping){.fd = -1, .ending = true};
+	*mapping = (struct file_mapping){.fd = -1, .ending = true};
 	pthread_mutex_init(&mapping->lock, NULL);
 }
 
@@ -66,7 +66,7 @@ static bool take_lease(int fd)
 	return true;
 }
 
-static void give_back(struct mapping *mapping)
+static void give_back(struct file_mapping *mapping)
 {
 	if (!mapping->bytes)
 		return;
@@ -75,7 +75,7 @@ static void give_back(struct mapping *mapping)
 	fcntl(mapping->fd, F_SETLEASE, F_UNLCK);
 }
 
-void mapping_begin(struct mapping *mapping, int fd)
+void mapping_begin(struct file_mapping *mapping, int fd)
 {
 	struct stat status;
 	pthread_mutex_lock(&mapping->lock);
@@ -96,7 +96,7 @@ void mapping_begin(struct mapping *mapping, int fd)
 	pthread_mutex_unlock(&mapping->lock);
 }
 
-void mapping_end(struct mapping *mapping)
+void mapping_end(struct file_mapping *mapping)
 {
 	pthread_mutex_lock(&mapping->lock);
 	mapping->ending = true;
@@ -105,14 +105,14 @@ void mapping_end(struct mapping *mapping)
 	pthread_mutex_unlock(&mapping->lock);
 }
 
-void mapping_deinit(struct mapping *mapping)
+void mapping_deinit(struct file_mapping *mapping)
 {
 	give_back(mapping);
 	pthread_mutex_destroy(&mapping->lock);
 }
 
 /* Returns whether the page cache has all these bytes. */
-static bool is_cached(const struct mapping *mapping, uint64_t offset, uint64_t size)
+static bool is_cached(const struct file_mapping *mapping, uint64_t offset, uint64_t size)
 {
 	struct { uint64_t offset, size; } range = {offset, size};
 	struct { uint64_t cached, dirty, writeback, evicted, recently; } state;
@@ -123,7 +123,7 @@ static bool is_cached(const struct mapping *mapping, uint64_t offset, uint64_t s
 }
 
 /* Counts an open window. Returns false if a process waits for the lease, or there is none. */
-static bool enter(struct mapping *mapping, uint64_t offset, uint64_t size)
+static bool enter(struct file_mapping *mapping, uint64_t offset, uint64_t size)
 {
 	bool entered = false;
 	pthread_mutex_lock(&mapping->lock);
@@ -139,7 +139,7 @@ static bool enter(struct mapping *mapping, uint64_t offset, uint64_t size)
 	return entered;
 }
 
-static void leave(struct mapping *mapping)
+static void leave(struct file_mapping *mapping)
 {
 	pthread_mutex_lock(&mapping->lock);
 	if (!--mapping->windows && mapping->ending)
@@ -147,7 +147,7 @@ static void leave(struct mapping *mapping)
 	pthread_mutex_unlock(&mapping->lock);
 }
 
-const uint8_t *mapping_open(struct mapping *mapping, uint64_t offset, uint64_t size)
+const uint8_t *mapping_open(struct file_mapping *mapping, uint64_t offset, uint64_t size)
 {
 	if (offset % MAPPING_ALIGN || !enter(mapping, offset, size))
 		return NULL;
@@ -157,7 +157,7 @@ const uint8_t *mapping_open(struct mapping *mapping, uint64_t offset, uint64_t s
 	return NULL;
 }
 
-void mapping_close(struct mapping *mapping, uint64_t offset, uint64_t size)
+void mapping_close(struct file_mapping *mapping, uint64_t offset, uint64_t size)
 {
 	uint64_t begin = offset > FOLIO_MAX ? offset - FOLIO_MAX : 0;
 	uint64_t end = mapping->size - offset > size + FOLIO_MAX ? offset + size + FOLIO_MAX :

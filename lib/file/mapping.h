@@ -24,7 +24,7 @@
 /* Alignment of windows: at least the page size of every machine. */
 #define MAPPING_ALIGN ((uint64_t)1 << 16)
 
-struct mapping {
+struct file_mapping {
 	pthread_mutex_t lock;
 	int fd;
 	uint8_t *bytes; /* the mapped file; NULL: there is no lease */
@@ -33,24 +33,24 @@ struct mapping {
 	bool ending;          /* no more windows may be opened */
 };
 
-void mapping_init(struct mapping *mapping);
-void mapping_deinit(struct mapping *mapping);
+void mapping_init(struct file_mapping *mapping);
+void mapping_deinit(struct file_mapping *mapping);
 
 /*
  * Takes a lease, if possible. `fd` is borrowed until mapping_end() was called and all windows are
  * closed.
  */
-void mapping_begin(struct mapping *mapping, int fd);
+void mapping_begin(struct file_mapping *mapping, int fd);
 
 /* Stops opening windows. Open windows stay. */
-void mapping_end(struct mapping *mapping);
+void mapping_end(struct file_mapping *mapping);
 
 /*
  * Opens a window: bytes [offset, offset + size) of the file, offset aligned. Returns NULL if the bytes
  * must be read instead. Windows may overlap. The caller must not wait for anything while one is open.
  * Thread-safe.
  */
-const uint8_t *mapping_open(struct mapping *mapping, uint64_t offset, uint64_t size);
-void mapping_close(struct mapping *mapping, uint64_t offset, uint64_t size);
+const uint8_t *mapping_open(struct file_mapping *mapping, uint64_t offset, uint64_t size);
+void mapping_close(struct file_mapping *mapping, uint64_t offset, uint64_t size);
 
 #endif

@@ -64,7 +64,7 @@ static const char two_bytes[257] =
 	"MMMMMMMMMMMMMMMM";
 
 /* State of the parser. */
-struct reading {
+struct instruction_parser {
 	const uint8_t *code;
 	size_t size, at;
 	bool is_64bit, operand_16, address_other, wide; /* REX.W */
@@ -73,7 +73,7 @@ struct reading {
 	bool vector;      /* by VEX, EVEX or XOP */
 };
 
-static bool take(struct reading *reading, uint8_t *ret)
+static bool take(struct instruction_parser *reading, uint8_t *ret)
 {
 	if (reading->at >= reading->size || reading->at >= LENGTH_MAX)
 		return false;
@@ -81,7 +81,7 @@ static bool take(struct reading *reading, uint8_t *ret)
 	return true;
 }
 
-static bool skip(struct reading *reading, size_t count)
+static bool skip(struct instruction_parser *reading, size_t count)
 {
 	reading->at += count;
 	return reading->at <= reading->size && reading->at <= LENGTH_MAX;
@@ -93,7 +93,7 @@ static bool is_prefix(uint8_t byte)
 }
 
 /* The last one before the opcode; *next_ret is what follows them. */
-static bool take_prefixes(struct reading *reading, uint8_t *next_ret)
+static bool take_prefixes(struct instruction_parser *reading, uint8_t *next_ret)
 {
 	uint8_t byte;
 	while (take(reading, &byte)) {
@@ -116,7 +116,7 @@ static bool take_prefixes(struct reading *reading, uint8_t *next_ret)
  * VEX, EVEX and XOP, which in 32-bit code are other instructions unless what would be the ModRM
  * byte has registers alone. False: `lead` is an opcode of its own.
  */
-static bool take_vector(struct reading *reading, uint8_t lead, bool *cut)
+static bool take_vector(struct instruction_parser *reading, uint8_t lead, bool *cut)
 {
 	uint8_t second = reading->at < reading->size ? reading->code[reading->at] : 0;
 	size_t more = lead == 0xc5 ? 1 : lead == 0x62 ? 3 : 2;
@@ -129,7 +129,7 @@ static bool take_vector(struct reading *reading, uint8_t lead, bool *cut)
 	return true;
 }
 
-static bool take_opcode(struct reading *reading)
+static bool take_opcode(struct instruction_parser *reading)
 {
 	uint8_t byte;
 	bool cut = false;
@@ -151,7 +151,7 @@ static bool take_opcode(struct reading *reading)
 	return true;
 }
 
-static char row_of(const struct reading *reading)
+static char row_of(const struct instruction_parser *reading)
 {
 	switch (reading->map) {
 	case 0:
@@ -177,7 +177,7 @@ static char row_of(const struct reading *reading)
 	}
 }
 
-static bool take_modrm(struct reading *reading)
+static bool take_modrm(struct instruction_parser *reading)
 {
 	uint8_t sib = 0;
 	if (!take(reading, &reading->modrm))
@@ -197,7 +197,7 @@ static bool take_modrm(struct reading *reading)
 }
 
 /* SIZE_MAX: no instruction. */
-static size_t immediate_size(const struct reading *reading, char row)
+static size_t immediate_size(const struct instruction_parser *reading, char row)
 {
 	size_t z = reading->operand_16 && !reading->wide ? 2 : 4;
 	switch (row) {
@@ -239,14 +239,14 @@ static size_t immediate_size(const struct reading *reading, char row)
 }
 
 /* In 32-bit code 82 is as 80; bound (62) has a ModRM byte. */
-static char settle(const struct reading *reading, char row)
+static char settle(const struct instruction_parser *reading, char row)
 {
 	if (reading->map || reading->is_64bit)
 		return row;
 	return reading->opcode == 0x82 ? 'B' : reading->opcode == 0x62 ? 'M' : row;
 }
 
-static bool read_instruction(struct reading *reading)
+static bool read_instruction(struct instruction_parser *reading)
 {
 	if (!take_opcode(reading))
 		return false;
@@ -262,14 +262,14 @@ static bool read_instruction(struct reading *reading)
 /* 0: none, or not all of it is within `size`. */
 static size_t x86_length(bool is_64bit, const uint8_t *code, size_t size)
 {
-	struct reading reading = {.code = code, .size = size, .is_64bit = is_64bit};
+	struct instruction_parser reading = {.code = code, .size = size, .is_64bit = is_64bit};
 	return read_instruction(&reading) ? reading.at : 0;
 }
 
 /* It has no condition and does not go on behind itself. */
 static bool x86_leaves(bool is_64bit, const uint8_t *code, size_t size)
 {
-	struct reading reading = {.code = code, .size = size, .is_64bit = is_64bit};
+	struct instruction_parser reading = {.code = code, .size = size, .is_64bit = is_64bit};
 	if (!read_instruction(&reading))
 		return false;
 	if (reading.map == 1 && !reading.vector) /* syscall, sysret, sysenter, sysexit */

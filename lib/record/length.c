@@ -40,14 +40,14 @@ enum how {
 	COUNTED, /* at `at` is a u64 count, then that many items of `each` bytes */
 };
 
-struct shape {
+struct record_shape {
 	uint16_t how;
 	uint16_t at;
 	uint16_t each;
 };
 
 /* Records of the kernel come first, then those of perf. */
-static const struct shape shapes[] = {
+static const struct record_shape shapes[] = {
 	[PERF_RECORD_MMAP] = {STRING, 40, 0},
 	[PERF_RECORD_LOST] = {FIXED, 24, 0},
 	[PERF_RECORD_COMM] = {STRING, 16, 0},
@@ -132,7 +132,8 @@ static size_t counted_end(const struct raw_record *raw, bool swap, size_t at, si
 	return at + 8 + (size_t)count * each;
 }
 
-static inline size_t shape_end(const struct raw_record *raw, bool swap, const struct shape *shape)
+static inline size_t shape_end(const struct raw_record *raw, bool swap,
+			       const struct record_shape *shape)
 {
 	switch (shape->how) {
 	case FIXED:

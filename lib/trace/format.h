@@ -73,7 +73,7 @@ struct node_name {
 	const char *text;
 };
 
-struct node {
+struct format_node {
 	enum node_kind kind;
 	int op;
 	bool is_word;   /* ATOM: the name of a symbol, to be looked up */
@@ -81,8 +81,8 @@ struct node {
 	uint64_t value; /* ATOM: its number; CAST: mask of the type (of the pointed-to one) */
 	const char *text;
 	const struct format_field *field;
-	struct node *left, *right, *third;
-	struct node *next; /* next argument */
+	struct format_node *left, *right, *third;
+	struct format_node *next; /* next argument */
 	struct node_name *list;
 };
 
@@ -94,7 +94,7 @@ enum piece_kind {
 };
 
 /* A literal, or a conversion such as "%-08.*ld". */
-struct piece {
+struct format_piece {
 	enum piece_kind kind;
 	const char *text;       /* LITERAL: the text; POINTER: the letters after "%p" */
 	char flags[6];
@@ -102,14 +102,14 @@ struct piece {
 	char letter;            /* d u i x X o c s p */
 	char star;              /* '*' is the 'w'idth or 'p'recision; 0: there is none */
 	unsigned int bytes;     /* NUMBER: size of its type */
-	struct node *star_arg, *arg;
+	struct format_node *star_arg, *arg;
 };
 
 struct format {
 	struct format_field *fields; /* common fields are first */
 	size_t field_count, common_count;
 	bool printable;              /* `pieces` are valid */
-	struct piece *pieces;
+	struct format_piece *pieces;
 	size_t piece_count;
 };
 

@@ -50,7 +50,7 @@ void *lexer_alloc(struct lexer *lexer, size_t size);
 char *lexer_copy(struct lexer *lexer);
 
 /* Divides a format string into pieces, which take their arguments (pieces.c). */
-bool pieces_read(struct lexer *lexer, const char *text, struct node *args);
+bool pieces_read(struct lexer *lexer, const char *text, struct format_node *args);
 
 /* Reads the text from the format string after "print fmt:" to the end (print.c). */
 bool print_read(struct lexer *lexer);

@@ -237,7 +237,7 @@ static void text_add_address(struct trace_text *text, const char *letters,
 /* A conversion of the current sample. */
 struct conversion {
 	const struct trace_sample *sample;
-	const struct piece *piece;
+	const struct format_piece *piece;
 	int width, precision; /* -1: none */
 };
 
@@ -257,8 +257,8 @@ static void add_text(struct trace_text *text, const struct conversion *to, const
 	add_string(text, to, string, strlen(string));
 }
 
-static bool number_of(struct trace_text *text, const struct conversion *to, struct node *node,
-		      uint64_t *ret)
+static bool number_of(struct trace_text *text, const struct conversion *to,
+		      struct format_node *node, uint64_t *ret)
 {
 	if (!value_of(to->sample, node, ret))
 		text->invalid = true;
@@ -284,7 +284,8 @@ static void add_field_string(struct trace_text *text, const struct conversion *t
 }
 
 /* Adds the names of bits, in the list's order, and the bits without a name. */
-static void add_flags(struct trace_text *text, const struct conversion *to, const struct node *node)
+static void add_flags(struct trace_text *text, const struct conversion *to,
+		      const struct format_node *node)
 {
 	uint64_t bits;
 	const char *delimiter = "";
@@ -307,7 +308,7 @@ static void add_flags(struct trace_text *text, const struct conversion *to, cons
 }
 
 static void add_symbol(struct trace_text *text, const struct conversion *to,
-		       const struct node *node)
+		       const struct format_node *node)
 {
 	uint64_t value;
 	if (!number_of(text, to, node->left, &value))
@@ -320,7 +321,7 @@ static void add_symbol(struct trace_text *text, const struct conversion *to,
 
 /* Finds `count` bytes from the begin of a field or dynamic array, which may be longer than it. */
 static bool take_bytes(struct trace_text *text, const struct conversion *to,
-		       const struct node *from, uint64_t count, const uint8_t **ret)
+		       const struct format_node *from, uint64_t count, const uint8_t **ret)
 {
 	struct extent extent;
 	if (!value_extent(to->sample, from->field, &extent) ||
@@ -332,7 +333,8 @@ static bool take_bytes(struct trace_text *text, const struct conversion *to,
 	return true;
 }
 
-static void add_hex(struct trace_text *text, const struct conversion *to, const struct node *node)
+static void add_hex(struct trace_text *text, const struct conversion *to,
+		    const struct format_node *node)
 {
 	uint64_t count;
 	const uint8_t *bytes;
@@ -343,7 +345,8 @@ static void add_hex(struct trace_text *text, const struct conversion *to, const 
 		text_add(text, "%s%02x", i && node->kind == NODE_HEX ? " " : "", bytes[i]);
 }
 
-static void add_array(struct trace_text *text, const struct conversion *to, const struct node *node)
+static void add_array(struct trace_text *text, const struct conversion *to,
+		      const struct format_node *node)
 {
 	uint64_t count, size;
 	const uint8_t *bytes;
@@ -364,7 +367,7 @@ static void add_array(struct trace_text *text, const struct conversion *to, cons
 
 /* Adds a dynamic string, which may end after its field, or a mask of bits. */
 static void add_dynamic(struct trace_text *text, const struct conversion *to,
-			const struct node *node)
+			const struct format_node *node)
 {
 	struct extent extent;
 	if (!value_extent(to->sample, node->field, &extent)) {
@@ -388,7 +391,8 @@ static void add_dynamic(struct trace_text *text, const struct conversion *to,
 }
 
 /* Adds an argument of "%s". */
-static void add_argument(struct trace_text *text, const struct conversion *to, struct node *node)
+static void add_argument(struct trace_text *text, const struct conversion *to,
+			 struct format_node *node)
 {
 	uint64_t value;
 	switch (node->kind) {
@@ -420,7 +424,7 @@ static void add_argument(struct trace_text *text, const struct conversion *to, s
 
 static void add_number(struct trace_text *text, const struct conversion *to)
 {
-	const struct piece *piece = to->piece;
+	const struct format_piece *piece = to->piece;
 	uint64_t value;
 	char format[16];
 	if (!number_of(text, to, piece->arg, &value))
@@ -467,7 +471,7 @@ static void add_pointer(struct trace_text *text, const struct conversion *to)
 		return add_function(text, to);
 	if (*letters && strchr("MmUIih", *letters) &&
 	    (!strchr("Ii", *letters) || strchr("4S6", letters[1]))) {
-		const struct node *from = to->piece->arg;
+		const struct format_node *from = to->piece->arg;
 		while (from->kind == NODE_CAST)
 			from = from->left;
 		if ((from->kind != NODE_FIELD && from->kind != NODE_DYNAMIC) ||
@@ -486,7 +490,7 @@ static void add_pointer(struct trace_text *text, const struct conversion *to)
 
 /* Adds a literal or conversion. */
 static void add_piece(struct trace_text *text, const struct trace_sample *sample,
-		      const struct piece *piece)
+		      const struct format_piece *piece)
 {
 	struct conversion to = {sample, piece, piece->width, piece->precision};
 	if (piece->star) {
@@ -583,8 +587,8 @@ static bool find_piece(const struct format *format, const struct format_field *f
 	*hex = false;
 	for (size_t i = 0; i < format->piece_count; i++) {
 		size_t index = (*at + i) % format->piece_count;
-		const struct piece *piece = &format->pieces[index];
-		const struct node *arg = piece->arg;
+		const struct format_piece *piece = &format->pieces[index];
+		const struct format_node *arg = piece->arg;
 		while (arg && arg->kind == NODE_CAST)
 			arg = arg->left;
 		if (arg && arg->kind == NODE_FIELD && arg->field == field) {

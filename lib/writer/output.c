@@ -74,7 +74,7 @@ static struct sp_error *cannot_rename(int errnum, const char *path, const char *
 				ELSEWHERE ", or remove the old one");
 }
 
-static struct sp_error *open_stdout(struct output *ret)
+static struct sp_error *open_stdout(struct written_file *ret)
 {
 	if (isatty(STDOUT_FILENO))
 		return error_set_remedy(error_new(SP_ERROR_INVALID,
@@ -89,7 +89,7 @@ static struct sp_error *open_stdout(struct output *ret)
  * Opens a pipe, a character device, or a link to one. `flags` is O_NOFOLLOW unless PATH is a link.
  * Another user could read what is written to a FIFO, or never open it, which blocks.
  */
-static struct sp_error *open_special(const char *path, int flags, struct output *ret)
+static struct sp_error *open_special(const char *path, int flags, struct written_file *ret)
 {
 	struct stat st;
 	char link[FD_PATH_SIZE];
@@ -191,7 +191,7 @@ static int open_locked(const char *temporary)
 	return -1;
 }
 
-static struct sp_error *open_temporary(const char *path, struct output *output)
+static struct sp_error *open_temporary(const char *path, struct written_file *output)
 {
 	for (int i = 0; i < TEMPORARY_MAX; i++) {
 		CLEANUP_FREE char *temporary = format_text("%s.sprof-tmp%d", path, i);
@@ -208,9 +208,9 @@ static struct sp_error *open_temporary(const char *path, struct output *output)
 }
 
 /* Opens a regular file for output. `st` is the status of the file that exists at PATH; NULL: none. */
-static struct sp_error *open_file(const char *path, const struct stat *st, struct output *ret)
+static struct sp_error *open_file(const char *path, const struct stat *st, struct written_file *ret)
 {
-	struct output output = {.fd = -1};
+	struct written_file output = {.fd = -1};
 	CLEANUP_FREE char *copy = strdup(path);
 	NEED(copy);
 	struct sp_error *error = st ? check_rename(path, st) : NULL;
@@ -226,10 +226,10 @@ static struct sp_error *open_file(const char *path, const struct stat *st, struc
 	return NULL;
 }
 
-struct sp_error *output_open(const char *path, struct output *ret)
+struct sp_error *output_open(const char *path, struct written_file *ret)
 {
 	struct stat st, target;
-	*ret = (struct output){.fd = -1};
+	*ret = (struct written_file){.fd = -1};
 	if (!strcmp(path, "-"))
 		return open_stdout(ret);
 	if (lstat(path, &st) < 0)
@@ -275,7 +275,7 @@ static int rename_new(const char *from, const char *to)
 }
 
 /* Gives the file a name that must not exist yet. Returns 0 or the errno. */
-static int move_to(const struct output *output, const char *name)
+static int move_to(const struct written_file *output, const char *name)
 {
 	char link[FD_PATH_SIZE];
 	if (output->published || output->temporary)
@@ -285,7 +285,7 @@ static int move_to(const struct output *output, const char *name)
 }
 
 /* Renames the older file at PATH to PATH.old, unless it was removed meanwhile. */
-static struct sp_error *rename_old(const struct output *output, const char *old)
+static struct sp_error *rename_old(const struct written_file *output, const char *old)
 {
 	struct stat st;
 	if (!lstat(output->path, &st) && !S_ISREG(st.st_mode))
@@ -295,7 +295,7 @@ static struct sp_error *rename_old(const struct output *output, const char *old)
 	return cannot_rename(errno, output->path, old);
 }
 
-struct sp_error *output_publish(struct output *output)
+struct sp_error *output_publish(struct written_file *output)
 {
 	if (output->published || output->stream)
 		return NULL;
@@ -319,14 +319,14 @@ struct sp_error *output_publish(struct output *output)
 }
 
 /* Returns whether the file at PATH is this recorder's. */
-static bool is_at_path(const struct output *output)
+static bool is_at_path(const struct written_file *output)
 {
 	struct stat at_path, ours;
 	return !lstat(output->path, &at_path) && !fstat(output->fd, &ours) &&
 	       at_path.st_dev == ours.st_dev && at_path.st_ino == ours.st_ino;
 }
 
-static char *dated_name(const struct output *output, struct timespec when)
+static char *dated_name(const struct written_file *output, struct timespec when)
 {
 	struct tm fields;
 	char text[32];
@@ -336,7 +336,8 @@ static char *dated_name(const struct output *output, struct timespec when)
 	return format_text("%s.%s%02ld", output->path, text, when.tv_nsec / HUNDREDTH_NS);
 }
 
-struct sp_error *output_rename_dated(struct output *output, struct timespec when, char **name_ret)
+struct sp_error *output_rename_dated(struct written_file *output, struct timespec when,
+				     char **name_ret)
 {
 	if (!is_at_path(output))
 		return error_new(SP_ERROR_NOT_FOUND, "%s was removed during recording", output->path);
@@ -360,7 +361,7 @@ struct sp_error *output_rename_dated(struct output *output, struct timespec when
 			 output->path);
 }
 
-int output_close(struct output *output)
+int output_close(struct written_file *output)
 {
 	int errnum = 0;
 	if (!output->published && output->temporary)
@@ -369,6 +370,6 @@ int output_close(struct output *output)
 		errnum = errno;
 	free(output->path);
 	free(output->temporary);
-	*output = (struct output){.fd = -1};
+	*output = (struct written_file){.fd = -1};
 	return errnum;
 }

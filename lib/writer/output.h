@@ -14,7 +14,7 @@
 #include <time.h>
 #include "base/error.h"
 
-struct output {
+struct written_file {
 	int fd;
 	bool stream;     /* written in perf's pipe format, because the header cannot be updated: a pipe,
 			  * device or standard output */
@@ -28,23 +28,23 @@ struct output {
  * that are not regular, and only if no user but root can change them: opening a device can act on it.
  * Refuses FIFOs of other users than root. Fails if output_publish() would fail.
  */
-struct sp_error *output_open(const char *path, struct output *ret) SP_MUST_CHECK;
+struct sp_error *output_open(const char *path, struct written_file *ret) SP_MUST_CHECK;
 
 /*
  * Renames an older file at PATH to PATH.old, and gives the new file its name PATH. On failure, PATH is
  * unchanged. Does nothing to a stream, or to a published file.
  */
-struct sp_error *output_publish(struct output *output) SP_MUST_CHECK;
+struct sp_error *output_publish(struct written_file *output) SP_MUST_CHECK;
 
 /*
  * Renames a published file to PATH.YYYYMMDDhhmmsscc (local time with hundredths of a second), as perf
  * does. If that name exists, the next free hundredth is used. The caller frees *name_ret. Fails with
  * SP_ERROR_NOT_FOUND if the file is no longer at PATH. On failure, the file keeps its name.
  */
-struct sp_error *output_rename_dated(struct output *output, struct timespec when,
+struct sp_error *output_rename_dated(struct written_file *output, struct timespec when,
 				     char **name_ret) SP_MUST_CHECK;
 
 /* Closes the output. A file that was not published is removed. Returns the errno of close(2). */
-int output_close(struct output *output);
+int output_close(struct written_file *output);
 
 #endif

@@ -77,7 +77,7 @@ struct auxtrace_place {
 };
 
 struct writer {
-	struct output output;
+	struct written_file output;
 	char *name; /* name of the output, for messages */
 	struct feature_set features;
 	struct record_buffer

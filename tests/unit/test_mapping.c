@@ -45,7 +45,7 @@ static bool has_leases(void)
 
 TEST(windows_show_the_file)
 {
-	struct mapping mapping;
+	struct file_mapping mapping;
 	int fd = make_file(files_path("data"));
 	mapping_init(&mapping);
 	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE));
@@ -74,7 +74,7 @@ TEST(windows_show_the_file)
 
 TEST(a_file_open_for_writing_is_not_mapped)
 {
-	struct mapping mapping;
+	struct file_mapping mapping;
 	int fd = make_file(files_path("data"));
 	int writer = open(files_path("data"), O_WRONLY | O_CLOEXEC);
 	mapping_init(&mapping);
@@ -108,7 +108,7 @@ static bool is_done(int end, int timeout_ms)
 
 TEST(truncation_waits_until_windows_are_closed)
 {
-	struct mapping mapping;
+	struct file_mapping mapping;
 	int fd = make_file(files_path("data"));
 	mapping_init(&mapping);
 	mapping_begin(&mapping, fd);

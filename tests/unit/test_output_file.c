@@ -86,7 +86,7 @@ static bool refuse_calls(unsigned int refused)
 /* A recording of the bytes "new". */
 static void record(const char *path)
 {
-	struct output output;
+	struct written_file output;
 	ok_or_fail(output_open(path, &output));
 	ck_assert_int_eq(write(output.fd, "new", 3), 3);
 	ok_or_fail(output_publish(&output));
@@ -149,7 +149,7 @@ TEST(the_older_file_is_found_again_after_a_kill_at_any_call)
 
 TEST(a_temporary_file_in_use_is_not_removed)
 {
-	struct output one, other;
+	struct written_file one, other;
 	const char *path = files_path("data");
 	if (!refuse_calls(NO_TMPFILE))
 		skip_test("needs seccomp");
@@ -165,7 +165,7 @@ TEST(a_temporary_file_in_use_is_not_removed)
 
 TEST(a_failed_rename_changes_no_file)
 {
-	struct output output;
+	struct written_file output;
 	files_run("echo first >data; echo older >data.old");
 	ok_or_fail(output_open(files_path("data"), &output));
 	files_run("rm data; mkdir data");
