@@ -42,7 +42,7 @@ enum look {
 	LOOK_SYMBOLS = 8, /* after LOOK_TEXT */
 };
 
-struct range {
+struct plt_range {
 	uint64_t start, end;
 };
 
@@ -65,7 +65,7 @@ struct code {
 	uint64_t entry;
 	struct call_frames frames;
 	struct frame_sizes go;
-	struct range plts[PLTS_MAX];
+	struct plt_range plts[PLTS_MAX];
 	size_t plt_count;
 	uint64_t exits[EXITS_MAX]; /* functions by which programs and threads end */
 	size_t exit_count;
@@ -277,7 +277,7 @@ static void note_plts(struct code *code, const struct image *image)
 		GElf_Shdr header;
 		if (image_section(image, names[i], &header) && code->plt_count < PLTS_MAX &&
 		    header.sh_size <= UINT64_MAX - header.sh_addr)
-			code->plts[code->plt_count++] = (struct range){
+			code->plts[code->plt_count++] = (struct plt_range){
 				.start = header.sh_addr,
 				.end = header.sh_addr + header.sh_size,
 			};

@@ -126,13 +126,13 @@ static struct op decode(const uint8_t *bytes)
 }
 
 /* Places of registers, relative to the initial stack pointer. */
-struct frame {
+struct register_places {
 	int64_t sp;
 	uint64_t known; /* bit per column */
 	int64_t at[SP];
 };
 
-static void note(struct frame *frame, const struct op *op)
+static void note(struct register_places *frame, const struct op *op)
 {
 	for (int i = 0; i < 2; i++) {
 		if (op->registers[i] <= SCRATCH_LAST || op->registers[i] == SP)
@@ -142,8 +142,8 @@ static void note(struct frame *frame, const struct op *op)
 	}
 }
 
-static void make_cfa_row(const struct frame *frame, uint8_t base, int64_t cfa, int64_t offset,
-		     struct cfi_row *ret)
+static void make_cfa_row(const struct register_places *frame, uint8_t base, int64_t cfa,
+			 int64_t offset, struct cfi_row *ret)
 {
 	*ret = (struct cfi_row){
 		.cfa = {.kind = RULE_IS, .column = base, .offset = cfa},
@@ -175,7 +175,7 @@ static bool is_start(const struct code_place *place, uint64_t vaddr)
 /* The bytes lead from a function's start to the place: the stack pointer was the CFA at first. */
 static bool is_set_up(const uint8_t *bytes, size_t size, struct cfi_row *ret)
 {
-	struct frame frame = {0};
+	struct register_places frame = {0};
 	bool pointed = false;
 	for (size_t at = 0; at < size; at += 4) {
 		struct op op = decode(bytes + at);
@@ -211,7 +211,7 @@ static bool is_set_up(const uint8_t *bytes, size_t size, struct cfi_row *ret)
 static bool is_taken_down(const uint8_t *bytes, size_t size, uint64_t vaddr, uint64_t *jump_ret,
 			  struct cfi_row *ret)
 {
-	struct frame frame = {0};
+	struct register_places frame = {0};
 	uint8_t base = SP;
 	*jump_ret = 0;
 	for (size_t at = 0; at + 4 <= size; at += 4) {
