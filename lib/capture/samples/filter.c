@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 
 /* The last answers: consecutive samples are mostly of one task and one event. */
-struct answer {
+struct cached_decision {
 	uint32_t pid, tid;
 	uint64_t since_ns, until_ns;
 	bool in;
@@ -35,7 +35,7 @@ struct decision {
 
 /* -- Decisions ------------------------------------------------------------------ */
 
-static bool is_followed(const struct membership *membership, struct answer *last,
+static bool is_followed(const struct membership *membership, struct cached_decision *last,
 			const struct record_values *record)
 {
 	if (record->tid != last->tid || record->pid != last->pid || record->time_ns < last->since_ns ||
@@ -62,8 +62,8 @@ static inline struct sp_error *check_double_sampling(struct double_sampling *dou
 }
 
 /* Returns the id in the file of a record's event; 0: a helper. */
-static inline uint64_t listed_id(const struct alternate_ids *alternates, struct answer *last,
-				 uint64_t id)
+static inline uint64_t listed_id(const struct alternate_ids *alternates,
+				 struct cached_decision *last, uint64_t id)
 {
 	if (!alternate_ids_any(alternates))
 		return id;
@@ -90,7 +90,8 @@ static void count_sample(struct filter_counts *counts, const struct record_value
 		counts->last_ns = record->time_ns;
 }
 
-static struct sp_error *decide_on_sample(struct filter *filter, struct answer *last, const struct ring *ring,
+static struct sp_error *decide_on_sample(struct filter *filter, struct cached_decision *last,
+					 const struct ring *ring,
 					 const struct record_values *record, struct decision *ret)
 {
 	struct sp_error *error = NULL;
@@ -172,8 +173,9 @@ static void decide_on_unlisted(struct filter *filter, const struct record_values
 	ret->route = ROUTE_RENAMED;
 }
 
-static struct sp_error *decide(struct filter *filter, struct answer *last, const struct ring *ring,
-			       const struct record_values *record, struct decision *ret)
+static struct sp_error *decide(struct filter *filter, struct cached_decision *last,
+			       const struct ring *ring, const struct record_values *record,
+			       struct decision *ret)
 {
 	uint32_t type = record->header.type;
 	*ret = (struct decision){.route = ROUTE_NONE};
@@ -209,14 +211,14 @@ static void share_losses(struct filter_counts *counts, const struct filter_count
 /* -- Routes --------------------------------------------------------------------- */
 
 /* A ring on its way to a batch: since `run`, all records go there, and are not yet added. */
-struct pass {
+struct ring_pass {
 	struct ring *ring;
 	struct batch *batch;
 	uint64_t run;
 };
 
 /* Adds the run that ends with the record before this one. */
-static struct sp_error *end_run(struct pass *pass, const struct record_values *record)
+static struct sp_error *end_run(struct ring_pass *pass, const struct record_values *record)
 {
 	struct sp_error *error = batch_add_ring(pass->batch, pass->ring, pass->run, record->position);
 	pass->run = record->position + record->header.size;
@@ -228,7 +230,7 @@ static struct sp_error *end_run(struct pass *pass, const struct record_values *r
  * the batch may be flushed before the next span, and its sink receives whole records. A sample's ids are near
  * its beginning; in all other records the id is last.
  */
-static struct sp_error *rename_record(struct pass *pass, const struct record_fields *fields,
+static struct sp_error *rename_record(struct ring_pass *pass, const struct record_fields *fields,
 				      const struct record_values *record, uint64_t id)
 {
 	const uint32_t type = record->header.type, size = record->header.size;
@@ -264,8 +266,8 @@ static struct sp_error *deliver_sample(struct filter *filter, const struct ring 
 	return error;
 }
 
-static struct sp_error *move(struct filter *filter, struct pass *pass, const struct record_values *record,
-			     const struct decision *decision)
+static struct sp_error *move(struct filter *filter, struct ring_pass *pass,
+			     const struct record_values *record, const struct decision *decision)
 {
 	struct sp_error *error = decision->route == ROUTE_BATCH ? NULL : end_run(pass, record);
 	if (error)
@@ -291,8 +293,8 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 			     struct batch *batch)
 {
 	const struct filter_counts before = filter->counts;
-	struct pass pass = {.ring = ring, .batch = batch, .run = ring->tail};
-	struct answer last = {.since_ns = UINT64_MAX};
+	struct ring_pass pass = {.ring = ring, .batch = batch, .run = ring->tail};
+	struct cached_decision last = {.since_ns = UINT64_MAX};
 	uint64_t position = ring->tail;
 	struct sp_error *error = NULL;
 	if (position == end)
