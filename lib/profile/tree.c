@@ -16,7 +16,7 @@ struct branch {
 	struct sp_tree_node *last;  /* tree node of its run's last word */
 };
 
-struct layout {
+struct tree_layout {
 	const struct profile_source *source;
 	struct arena *arena;
 	struct branch *branches;
@@ -26,14 +26,14 @@ struct layout {
 	double n_eff;
 };
 
-static uint64_t word_of(const struct layout *layout, uint32_t branch, uint32_t at)
+static uint64_t word_of(const struct tree_layout *layout, uint32_t branch, uint32_t at)
 {
 	const struct radix *radix = &layout->source->paths->radix;
 	return radix->words.items[radix->items[branch].run + at];
 }
 
 /* Adds each branch's sums to its parent's, and links the branch to its parent. */
-static void add_up(struct layout *layout)
+static void add_up(struct tree_layout *layout)
 {
 	const struct paths *paths = layout->source->paths;
 	struct branch *branches = layout->branches;
@@ -54,7 +54,7 @@ static void add_up(struct layout *layout)
 	}
 }
 
-static struct sp_weight weigh(const struct layout *layout, uint64_t samples, uint64_t weight,
+static struct sp_weight weigh(const struct tree_layout *layout, uint64_t samples, uint64_t weight,
 			      const struct state_sums *times)
 {
 	const struct profile_source *source = layout->source;
@@ -70,7 +70,7 @@ static struct sp_weight weigh(const struct layout *layout, uint64_t samples, uin
 static const struct state_sums no_times;
 
 /* Returns the times of samples with a path that ends at a branch; NULL: nodes have no times. */
-static const struct state_sums *own_times(const struct layout *layout, uint32_t branch)
+static const struct state_sums *own_times(const struct tree_layout *layout, uint32_t branch)
 {
 	const struct paths *paths = layout->source->paths;
 	if (!layout->times)
@@ -89,7 +89,7 @@ static void name_text(const struct profile_source *source, uint64_t word, struct
 }
 
 /* Sets a node's names from its word. False when out of memory. */
-static bool name_node(const struct layout *layout, uint64_t word, struct sp_tree_node *node)
+static bool name_node(const struct tree_layout *layout, uint64_t word, struct sp_tree_node *node)
 {
 	const struct profile_source *source = layout->source;
 	if (word & PATHS_TEXT) {
@@ -154,7 +154,7 @@ static int compare_siblings(const void *a, const void *b)
 }
 
 /* Lists a branch's children above the limit, heaviest first; false when out of memory. */
-static bool sort_children(const struct layout *layout, const struct branch *branch,
+static bool sort_children(const struct tree_layout *layout, const struct branch *branch,
 			  struct sibling **ret, size_t *count_ret)
 {
 	size_t count = 0;
@@ -182,7 +182,7 @@ static bool sort_children(const struct layout *layout, const struct branch *bran
 }
 
 /* Makes the tree nodes of a run's words: each is the only child of the one before. */
-static bool lay_run(struct layout *layout, uint32_t index, struct sp_tree_node *first)
+static bool lay_run(struct tree_layout *layout, uint32_t index, struct sp_tree_node *first)
 {
 	struct branch *branch = &layout->branches[index];
 	const struct path_sums *sums = &layout->source->paths->sums.items[index];
@@ -214,7 +214,7 @@ static bool lay_run(struct layout *layout, uint32_t index, struct sp_tree_node *
 	return true;
 }
 
-static bool lay_children(struct layout *layout, uint32_t index)
+static bool lay_children(struct tree_layout *layout, uint32_t index)
 {
 	CLEANUP_FREE struct sibling *siblings = NULL;
 	size_t count;
@@ -238,7 +238,7 @@ static bool lay_children(struct layout *layout, uint32_t index)
 	return true;
 }
 
-static bool lay_out(struct layout *layout, struct sp_profile *profile)
+static bool lay_out(struct tree_layout *layout, struct sp_profile *profile)
 {
 	const struct paths *paths = layout->source->paths;
 	struct sp_tree_node *root = arena_alloc(layout->arena, sizeof(*root));
@@ -263,7 +263,7 @@ static bool lay_out(struct layout *layout, struct sp_profile *profile)
 }
 
 /* Copies the paths' times, to which those of callees are added. Returns false when out of memory. */
-static bool copy_times(struct layout *layout)
+static bool copy_times(struct tree_layout *layout)
 {
 	const struct paths *paths = layout->source->paths;
 	if (!layout->source->states)
@@ -280,7 +280,7 @@ bool profile_tree(const struct profile_source *source, struct arena *arena,
 	const struct radix *radix = &source->paths->radix;
 	CLEANUP_FREE struct branch *branches = calloc(radix->count + 1, sizeof(*branches));
 	CLEANUP_FREE uint32_t *order = radix_order(radix);
-	struct layout layout = {
+	struct tree_layout layout = {
 		.source = source,
 		.arena = arena,
 		.branches = branches,
