@@ -19,7 +19,7 @@
 #define TEXT_SIZE 512
 
 /* Findings with the same cause, which are shown as one line. */
-struct group {
+struct finding_group {
 	const struct sp_finding *first; /* member with the largest share */
 	double share;
 	double effect; /* weight for ordering; groups below SHARE_LEAST are not shown */
@@ -55,7 +55,7 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-static bool is_member(const struct group *group, const struct sp_finding *finding)
+static bool is_member(const struct finding_group *group, const struct sp_finding *finding)
 {
 	const struct sp_finding *first = group->first;
 	return finding == first || (first->summary && finding->summary && finding->kind == first->kind &&
@@ -101,7 +101,8 @@ static bool same_subject(const struct sp_finding *a, const struct sp_finding *b)
 }
 
 /* Returns whether an earlier finding of the group has the same event and object. */
-static bool is_repeated(const struct group *group, const struct sp_finding *const *findings, size_t index)
+static bool is_repeated(const struct finding_group *group, const struct sp_finding *const *findings,
+			size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (is_member(group, findings[i]) && same_subject(findings[i], findings[index]))
@@ -113,7 +114,8 @@ static bool is_repeated(const struct group *group, const struct sp_finding *cons
  * Computes the group's share. Shares of objects add up within an event. Findings of a whole event, or
  * of another event, may be about the same samples: the largest sum is used.
  */
-static void add_shares(struct group *group, const struct sp_finding *const *findings, size_t count)
+static void add_shares(struct finding_group *group, const struct sp_finding *const *findings,
+		       size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_finding *finding = findings[i];
@@ -141,7 +143,7 @@ static void add_shares(struct group *group, const struct sp_finding *const *find
 
 static int compare_groups(const void *a, const void *b)
 {
-	const struct group *x = a, *y = b;
+	const struct finding_group *x = a, *y = b;
 	return (x->effect < y->effect) - (x->effect > y->effect);
 }
 
@@ -149,7 +151,8 @@ static int compare_groups(const void *a, const void *b)
  * Merges findings with one cause into groups, ordered by effect, and leaves out the recorder's notes.
  * Returns the number of groups.
  */
-static size_t make_groups(const struct sp_finding *const *findings, size_t count, struct group *groups)
+static size_t make_groups(const struct sp_finding *const *findings, size_t count,
+			  struct finding_group *groups)
 {
 	size_t made = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -158,20 +161,20 @@ static size_t make_groups(const struct sp_finding *const *findings, size_t count
 			known = is_member(&groups[j], findings[i]);
 		if (known)
 			continue;
-		groups[made] = (struct group){.first = findings[i]};
+		groups[made] = (struct finding_group){.first = findings[i]};
 		add_shares(&groups[made++], findings, count);
 	}
 	/* Insertion sort: groups are few, and those of equal effect stay in order. */
 	for (size_t i = 1; i < made; i++)
 		for (size_t j = i; j > 0 && compare_groups(&groups[j - 1], &groups[j]) > 0; j--) {
-			struct group swapped = groups[j];
+			struct finding_group swapped = groups[j];
 			groups[j] = groups[j - 1];
 			groups[j - 1] = swapped;
 		}
 	return made;
 }
 
-static const char *name_of(const struct group *group, const struct sp_finding *finding)
+static const char *name_of(const struct finding_group *group, const struct sp_finding *finding)
 {
 	return group->objects ? finding->object : finding->event;
 }
@@ -190,7 +193,7 @@ static const char *short_share(double share, char text[FORMAT_SIZE])
  * Writes the names of a group's objects, as many as fit the line: ": libx264 16%, libswscale 5%, 3
  * more".
  */
-static void put_names(const struct term *term, const struct group *group,
+static void put_names(const struct term *term, const struct finding_group *group,
 		      const struct sp_finding *const *findings, size_t count, char text[TEXT_SIZE])
 {
 	/* Most modes show waits with other samples: a share of waits alone needs the name. */
@@ -233,7 +236,8 @@ static bool needs_detail(const struct sp_finding *finding)
 	       finding->kind == SP_FINDING_KERNEL_HIDDEN;
 }
 
-static void put_group(const struct report *report, const struct group *group, char text[TEXT_SIZE])
+static void put_group(const struct report *report, const struct finding_group *group,
+		      char text[TEXT_SIZE])
 {
 	const struct sp_finding *first = group->first;
 	char share[FORMAT_SIZE];
@@ -272,7 +276,7 @@ static void write_input(const struct report *report, FILE *out)
  * Returns the number of lines that the groups need: one for each group and each remedy. A remedy that
  * the next group has too counts once.
  */
-static size_t lines_of(const struct group *groups, size_t count)
+static size_t lines_of(const struct finding_group *groups, size_t count)
 {
 	size_t lines = count;
 	for (size_t i = 0; i < count; i++)
@@ -284,7 +288,7 @@ static size_t lines_of(const struct group *groups, size_t count)
 size_t findings_shown(const struct report *report, struct shown_finding ret[FINDINGS_SHOWN_MAX],
 		      size_t *count_ret)
 {
-	struct group *groups = calloc(report->finding_count + 1, sizeof(*groups));
+	struct finding_group *groups = calloc(report->finding_count + 1, sizeof(*groups));
 	*count_ret = 0;
 	if (!groups)
 		return 0;

@@ -215,20 +215,20 @@ static void begin_node(struct json *json, const struct sp_tree_node *node)
 	json_begin(json, "children", '[');
 }
 
-struct level {
+struct json_level {
 	const struct sp_tree_node *node;
 	size_t next;
 };
 
 struct levels {
-	LIST(struct level);
+	LIST(struct json_level);
 };
 
 static bool push_level(struct levels *levels, const struct sp_tree_node *node)
 {
-	struct level *level = list_push(levels);
+	struct json_level *level = list_push(levels);
 	if (level)
-		*level = (struct level){node, 0};
+		*level = (struct json_level){node, 0};
 	return level;
 }
 
@@ -240,7 +240,7 @@ static bool write_tree(const struct report *report, struct json *json,
 	bool done = push_level(&levels, root);
 	json_begin_lines(json, "tree", '[');
 	while (done && levels.count) {
-		struct level *level = &levels.items[levels.count - 1];
+		struct json_level *level = &levels.items[levels.count - 1];
 		const struct sp_tree_node *child = NULL;
 		if (level->next < level->node->child_count)
 			child = &level->node->children[level->next++];
@@ -388,7 +388,7 @@ static bool write_json(const struct report *report, FILE *out)
 	return done;
 }
 
-const struct output output_json = {
+const struct output_format output_json = {
 	.name = "json",
 	.files = (const char *const[]){"*.json", NULL},
 	.write = write_json,

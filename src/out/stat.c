@@ -31,24 +31,25 @@ static void put_line(const struct stat_style *style, const struct stat_table *ta
 }
 
 /* Position of a thread's row: threads with the greatest counts come first. */
-struct ranked {
+struct ranked_thread {
 	size_t place;
 	double value;
 };
 
 static int ranked_compare(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_thread *x = a, *y = b;
 	if (x->value != y->value)
 		return x->value < y->value ? 1 : -1;
 	return (x->place > y->place) - (x->place < y->place);
 }
 
 static void put_ranked(const struct stat_style *style, const struct stat_table *table, size_t event,
-		       int unit_width, struct ranked *ranks)
+		       int unit_width, struct ranked_thread *ranks)
 {
 	for (size_t p = 0; p < table->place_count; p++)
-		ranks[p] = (struct ranked){p, table->rows[p * table->event_count + event].value};
+		ranks[p] = (struct ranked_thread){
+			p, table->rows[p * table->event_count + event].value};
 	qsort(ranks, table->place_count, sizeof(*ranks), ranked_compare);
 	for (size_t p = 0; p < table->place_count; p++)
 		put_line(style, table, ranks[p].place, event, unit_width);
@@ -65,7 +66,7 @@ void stat_put_table(const struct stat_style *style, const struct stat_table *tab
 		if ((int)strlen(table->events[i].unit) > unit_width)
 			unit_width = (int)strlen(table->events[i].unit);
 	bool by_event = style->aggregate == SP_STAT_CPU || style->aggregate == SP_STAT_THREAD;
-	struct ranked *ranks = style->aggregate == SP_STAT_THREAD
+	struct ranked_thread *ranks = style->aggregate == SP_STAT_THREAD
 				       ? calloc(table->place_count + 1, sizeof(*ranks)) : NULL;
 	size_t outer = by_event ? table->event_count : table->place_count;
 	size_t inner = by_event ? table->place_count : table->event_count;

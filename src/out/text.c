@@ -489,7 +489,7 @@ static bool write_text(const struct report *report, FILE *out)
 	return true;
 }
 
-const struct output output_text = {
+const struct output_format output_text = {
 	.name = "text",
 	.files = (const char *const[]){"*.txt", NULL},
 	.paged = true,

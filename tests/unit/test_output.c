@@ -51,7 +51,7 @@ static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_SYMBO
 
 static char *written; /* by the last write_output() */
 
-static const char *write_output(const struct output *output, const struct report *report)
+static const char *write_output(const struct output_format *output, const struct report *report)
 {
 	size_t size;
 	free(written);

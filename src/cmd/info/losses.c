@@ -22,7 +22,7 @@ static int64_t untold(const struct info *info)
 }
 
 /* Returns the character that shows a time slice's share of lost samples; sprof-info(1) lists them. */
-static char sign_of(const struct slice *slice)
+static char sign_of(const struct bin_counts *slice)
 {
 	uint64_t all = slice->samples + slice->lost;
 	if (!all)
@@ -35,7 +35,7 @@ static char sign_of(const struct slice *slice)
 	return (char)('0' + (tenths ? tenths : 1));
 }
 
-static void put_numbers(const struct slice *slice, FILE *out)
+static void put_numbers(const struct bin_counts *slice, FILE *out)
 {
 	uint64_t all = slice->samples + slice->lost;
 	fprintf(out, "  %12" PRIu64 "  %10" PRIu64 "  %6.2f%%  %8.3f ms", slice->samples, slice->lost,
@@ -55,14 +55,14 @@ static void put_row(const struct slice_row *row, const char *name, size_t used, 
 /*
  * Returns the number of decimals for times in seconds: 6 if slices are shorter than about 1 ms, else 3.
  */
-static int decimals(const struct time_bins *slices)
+static int decimals(const struct cpu_time_bins *slices)
 {
 	return slices->shift < 20 ? 6 : 3;
 }
 
 static void put_times(const struct info *info, size_t used, FILE *out)
 {
-	const struct time_bins *slices = info->slices;
+	const struct cpu_time_bins *slices = info->slices;
 	fprintf(out, "\n  %12s  %12s  %10s  %7s  %11s\n", "time", "samples", "lost", "share",
 		"throttled");
 	for (size_t i = 0; i < used; i++) {
@@ -76,7 +76,7 @@ static void put_times(const struct info *info, size_t used, FILE *out)
 
 void info_print_losses(const struct info *info, const struct term *term, FILE *out)
 {
-	const struct time_bins *slices = info->slices;
+	const struct cpu_time_bins *slices = info->slices;
 	size_t used = SLICES;
 	while (used && sign_of(&slices->sum.slices[used - 1]) == ' ')
 		used--;
@@ -111,13 +111,14 @@ void info_print_losses(const struct info *info, const struct term *term, FILE *o
 	}
 }
 
-static void json_numbers(struct json *json, const struct slice *slice)
+static void json_numbers(struct json *json, const struct bin_counts *slice)
 {
 	json_unsigned(json, "samples", slice->samples);
 	json_unsigned(json, "lost", slice->lost);
 }
 
-static void json_slices(struct json *json, const struct time_bins *slices, const struct slice_row *row)
+static void json_slices(struct json *json, const struct cpu_time_bins *slices,
+			const struct slice_row *row)
 {
 	json_begin(json, "slices", '[');
 	for (size_t i = 0; i < SLICES; i++) {
@@ -134,7 +135,7 @@ static void json_slices(struct json *json, const struct time_bins *slices, const
 
 void info_json_losses(const struct info *info, struct json *json)
 {
-	const struct time_bins *slices = info->slices;
+	const struct cpu_time_bins *slices = info->slices;
 	json_begin_lines(json, "losses", '{');
 	json_unsigned(json, "begin_ns", slices->first << slices->shift);
 	json_unsigned(json, "slice_ns", UINT64_C(1) << slices->shift);

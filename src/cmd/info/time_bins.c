@@ -7,17 +7,17 @@
 /* Limit on rows of CPUs, so that a damaged file's CPU numbers cannot exhaust memory. */
 #define CPUS_MAX 8192
 
-void time_bins_deinit(struct time_bins *slices)
+void time_bins_deinit(struct cpu_time_bins *slices)
 {
 	free(slices->rows.items);
-	*slices = (struct time_bins){0};
+	*slices = (struct cpu_time_bins){0};
 }
 
 /*
  * Returns the row of a CPU, which is added if missing. From CPUS_MAX rows on, returns the row for
  * unknown CPUs. Returns NULL when out of memory.
  */
-static struct slice_row *row_of(struct time_bins *slices, uint32_t cpu)
+static struct slice_row *row_of(struct cpu_time_bins *slices, uint32_t cpu)
 {
 	size_t low = 0, high = slices->rows.count;
 	struct slice_row *row = slices->rows.items;
@@ -43,7 +43,7 @@ static struct slice_row *row_of(struct time_bins *slices, uint32_t cpu)
 	return slices->last;
 }
 
-static void add(struct slice *slice, const struct slice *more)
+static void add(struct bin_counts *slice, const struct bin_counts *more)
 {
 	slice->samples += more->samples;
 	slice->lost += more->lost;
@@ -63,23 +63,23 @@ static void halve(struct slice_row *row, uint64_t first)
 		row->slices[i] = halved.slices[i];
 }
 
-static bool is_empty(const struct time_bins *slices, size_t slice)
+static bool is_empty(const struct cpu_time_bins *slices, size_t slice)
 {
-	const struct slice *of = &slices->sum.slices[slice];
+	const struct bin_counts *of = &slices->sum.slices[slice];
 	return !of->samples && !of->lost && !of->throttled_ns;
 }
 
 static void shift_row(struct slice_row *row, uint64_t by)
 {
 	for (size_t i = SLICES; i-- > 0;)
-		row->slices[i] = i >= by ? row->slices[i - by] : (struct slice){0};
+		row->slices[i] = i >= by ? row->slices[i - by] : (struct bin_counts){0};
 }
 
 /*
  * Moves all slices by `by` places, to make room for earlier times. Returns false if the last `by`
  * slices are in use.
  */
-static bool begin_sooner(struct time_bins *slices, uint64_t by)
+static bool begin_sooner(struct cpu_time_bins *slices, uint64_t by)
 {
 	if (by >= SLICES)
 		return false;
@@ -94,7 +94,7 @@ static bool begin_sooner(struct time_bins *slices, uint64_t by)
 }
 
 /* Returns the index of the slice that contains a time. Until the time fits, moves or merges slices. */
-static size_t slice_of(struct time_bins *slices, uint64_t time_ns)
+static size_t slice_of(struct cpu_time_bins *slices, uint64_t time_ns)
 {
 	if (!slices->timed)
 		slices->first = time_ns >> slices->shift;
@@ -113,7 +113,8 @@ static size_t slice_of(struct time_bins *slices, uint64_t time_ns)
 	}
 }
 
-static bool add_at(struct time_bins *slices, uint32_t cpu, uint64_t time_ns, const struct slice *what)
+static bool add_at(struct cpu_time_bins *slices, uint32_t cpu, uint64_t time_ns,
+		   const struct bin_counts *what)
 {
 	struct slice_row *row = row_of(slices, cpu);
 	if (!row)
@@ -128,15 +129,15 @@ static bool add_at(struct time_bins *slices, uint32_t cpu, uint64_t time_ns, con
 	return true;
 }
 
-bool time_bins_add_sample(struct time_bins *slices, const struct sp_sample *sample)
+bool time_bins_add_sample(struct cpu_time_bins *slices, const struct sp_sample *sample)
 {
-	static const struct slice one = {.samples = 1};
+	static const struct bin_counts one = {.samples = 1};
 	return add_at(slices, sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX,
 		      sample->present & PERF_SAMPLE_TIME ? sample->time_ns : 0, &one);
 }
 
 /* Adds a throttled span, which may extend over several slices. */
-static bool add_throttling(struct time_bins *slices, const struct sp_throttling *throttling)
+static bool add_throttling(struct cpu_time_bins *slices, const struct sp_throttling *throttling)
 {
 	struct slice_row *row = row_of(slices, throttling->cpu);
 	uint64_t at_ns = throttling->begin_ns, end_ns = throttling->end_ns;
@@ -152,7 +153,7 @@ static bool add_throttling(struct time_bins *slices, const struct sp_throttling 
 	while (at_ns < end_ns) {
 		uint64_t next_ns = ((at_ns >> slices->shift) + 1) << slices->shift;
 		bool here = next_ns > at_ns && next_ns < end_ns;
-		const struct slice part = {.throttled_ns = (here ? next_ns : end_ns) - at_ns};
+		const struct bin_counts part = {.throttled_ns = (here ? next_ns : end_ns) - at_ns};
 		if (!add_at(slices, throttling->cpu, at_ns ? at_ns : 1, &part))
 			return false;
 		at_ns += part.throttled_ns;
@@ -160,12 +161,12 @@ static bool add_throttling(struct time_bins *slices, const struct sp_throttling 
 	return true;
 }
 
-bool time_bins_add_losses(struct time_bins *slices, const struct sp_losses *losses)
+bool time_bins_add_losses(struct cpu_time_bins *slices, const struct sp_losses *losses)
 {
 	bool done = true;
 	for (size_t i = 0; i < sp_losses_moment_count(losses) && done; i++) {
 		const struct sp_loss *loss = sp_losses_moment(losses, i);
-		const struct slice lost = {.lost = loss->lost};
+		const struct bin_counts lost = {.lost = loss->lost};
 		done = add_at(slices, loss->cpu, loss->time_ns, &lost);
 	}
 	for (size_t i = 0; i < sp_losses_throttling_count(losses) && done; i++)

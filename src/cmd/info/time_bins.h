@@ -13,19 +13,19 @@
 
 #define SLICES 32
 
-struct slice {
+struct bin_counts {
 	uint64_t samples, lost, throttled_ns;
 };
 
 struct slice_row {
 	uint32_t cpu; /* UINT32_MAX: unknown CPU */
-	struct slice all; /* sum over all slices, and over samples and losses without a time */
+	struct bin_counts all; /* sum over all slices, and over samples and losses without a time */
 	uint64_t throttled;
-	struct slice slices[SLICES];
+	struct bin_counts slices[SLICES];
 };
 
 /* Time slices of all CPUs. Zeroed: empty. */
-struct time_bins {
+struct cpu_time_bins {
 	LIST(struct slice_row) rows; /* rows of CPUs, ordered by CPU number */
 	struct slice_row sum;
 	unsigned int shift;  /* a slice has 2^shift ns */
@@ -34,11 +34,11 @@ struct time_bins {
 	struct slice_row *last; /* row used by the last addition; NULL: none yet */
 };
 
-void time_bins_deinit(struct time_bins *slices);
+void time_bins_deinit(struct cpu_time_bins *slices);
 
 /* Adds a sample. Returns false when out of memory. */
-bool time_bins_add_sample(struct time_bins *slices, const struct sp_sample *sample);
+bool time_bins_add_sample(struct cpu_time_bins *slices, const struct sp_sample *sample);
 /* Adds the losses of the whole recording, after all samples. Returns false when out of memory. */
-bool time_bins_add_losses(struct time_bins *slices, const struct sp_losses *losses);
+bool time_bins_add_losses(struct cpu_time_bins *slices, const struct sp_losses *losses);
 
 #endif

@@ -14,13 +14,13 @@
 #define BRANCH_PRIV_SAVE (UINT64_C(1) << 18)
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
 
-struct word {
+struct field_word {
 	const char *name;
 	uint64_t bits;
 };
 
-static const struct word *find_word(const struct word *words, size_t count, const char *name,
-				    size_t size)
+static const struct field_word *find_word(const struct field_word *words, size_t count,
+					  const char *name, size_t size)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strlen(words[i].name) == size && !strncasecmp(words[i].name, name, size))
@@ -32,7 +32,7 @@ static const struct word *find_word(const struct word *words, size_t count, cons
 
 bool record_parse_sample(const struct option *option, const char *text)
 {
-	static const struct word bits[] = {
+	static const struct field_word bits[] = {
 		{"phys-data", PERF_SAMPLE_PHYS_ADDR},
 		{"data-page-size", PERF_SAMPLE_DATA_PAGE_SIZE},
 		{"code-page-size", PERF_SAMPLE_CODE_PAGE_SIZE},
@@ -44,7 +44,7 @@ bool record_parse_sample(const struct option *option, const char *text)
 		/* Fields that perf accepts and sprof always records: they set no further bits. */
 		{"timestamp", 0}, {"period", 0}, {"sample-cpu", 0}, {"sample-identifier", 0},
 	};
-	const struct word *word = FIND(bits, option->name, strlen(option->name));
+	const struct field_word *word = FIND(bits, option->name, strlen(option->name));
 	(void)text;
 	*(uint64_t *)option->value |= word->bits;
 	return true;
@@ -59,7 +59,7 @@ bool record_parse_data(const struct option *option, const char *text)
 	return true;
 }
 
-static const struct word branch_words[] = {
+static const struct field_word branch_words[] = {
 	{"any", PERF_SAMPLE_BRANCH_ANY},
 	{"any_call", PERF_SAMPLE_BRANCH_ANY_CALL},
 	{"any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN},
@@ -106,7 +106,7 @@ bool record_parse_branch_filter(const struct option *option, const char *text)
 	for (const char *at = text; at; at = strchr(at, ',')) {
 		at += at != text;
 		size_t size = strcspn(at, ",");
-		const struct word *word = FIND(branch_words, at, size);
+		const struct field_word *word = FIND(branch_words, at, size);
 		if (!word)
 			return reject_branch(at, size);
 		bits |= word->bits;
@@ -216,7 +216,7 @@ bool record_parse_interrupt_registers(const struct option *option, const char *t
 
 bool record_parse_clock(const struct option *option, const char *text)
 {
-	static const struct word clocks[] = {
+	static const struct field_word clocks[] = {
 		{"monotonic", CLOCK_MONOTONIC}, {"mono", CLOCK_MONOTONIC},
 		{"monotonic_raw", CLOCK_MONOTONIC_RAW}, {"raw", CLOCK_MONOTONIC_RAW},
 		{"realtime", CLOCK_REALTIME}, {"real", CLOCK_REALTIME},
@@ -226,7 +226,7 @@ bool record_parse_clock(const struct option *option, const char *text)
 	struct record_options *options = option->value;
 	uint64_t number;
 	const char *name = strncasecmp(text, "CLOCK_", 6) ? text : text + 6;
-	const struct word *clock = FIND(clocks, name, strlen(name));
+	const struct field_word *clock = FIND(clocks, name, strlen(name));
 	options->schedule.use_clock = true;
 	if (clock)
 		options->schedule.clock = (clockid_t)clock->bits;

@@ -9,22 +9,24 @@
 #define NS_PER_SECOND 1000000000.0
 #define SECONDS_MAX (365.0 * 24 * 3600)
 
-struct unit {
+struct size_unit {
 	char letter;
 	double value;
 };
 
-static const struct unit sizes[] = {{'B', 1}, {'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {0, 0}};
-static const struct unit times[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {0, 0}};
+static const struct size_unit sizes[] = {
+	{'B', 1}, {'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {0, 0}};
+static const struct size_unit times[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {0, 0}};
 
 /* Parses a whole number with one of the units, as in perf: '100M', '30s'. */
-static bool parse_with_unit(const char *text, const struct unit *units, double most, double *ret)
+static bool parse_with_unit(const char *text, const struct size_unit *units, double most,
+			    double *ret)
 {
 	size_t digits = strspn(text, "0123456789");
 	char *end;
 	if (!digits || !text[digits] || text[digits + 1])
 		return false;
-	for (const struct unit *unit = units; unit->letter; unit++) {
+	for (const struct size_unit *unit = units; unit->letter; unit++) {
 		if (unit->letter != text[digits])
 			continue;
 		*ret = strtod(text, &end) * unit->value;

@@ -19,8 +19,8 @@ void report_arguments_deinit(struct report_arguments *arguments)
 
 static bool parse_format(const struct option *option, const char *text)
 {
-	const struct output **output = option->value;
-	const struct output *found = output_find(text);
+	const struct output_format **output = option->value;
+	const struct output_format *found = output_find(text);
 	if (!found)
 		return option_reject(option, text, OUTPUT_NAMES);
 	*output = found;
@@ -30,7 +30,7 @@ static bool parse_format(const struct option *option, const char *text)
 static bool parse_stdio(const struct option *option, const char *text)
 {
 	(void)text;
-	*(const struct output **)option->value = &output_text;
+	*(const struct output_format **)option->value = &output_text;
 	return true;
 }
 

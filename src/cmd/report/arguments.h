@@ -11,7 +11,7 @@
 /* More than 30 members, because most options have one. */
 struct report_arguments {
 	struct selection selection;
-	const struct output *output;
+	const struct output_format *output;
 	const char *file; /* --output; NULL: standard output */
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t key_count;

@@ -22,7 +22,7 @@ struct expanding {
 };
 
 /* A word split into event and field, which point into `text`: do not copy this struct. */
-struct word {
+struct typed_field {
 	char text[256];
 	const char *event; /* event's name; NULL: all events */
 	const char *field;
@@ -35,7 +35,7 @@ bool report_fields_add_word(struct report_arguments *arguments, const char *titl
 	size_t index = 0;
 	while (index < arguments->word_count && strcmp(arguments->words[index], word) != 0)
 		index++;
-	if (index == SP_FIELDS_MAX || strlen(word) >= sizeof(((struct word *)NULL)->text)) {
+	if (index == SP_FIELDS_MAX || strlen(word) >= sizeof(((struct typed_field *)NULL)->text)) {
 		diag_say("%s: '%s' is one field too many, or too long", title, word);
 		return false;
 	}
@@ -176,7 +176,7 @@ static bool take_all(struct expanding *of, size_t event, int32_t as, bool raw)
 /*
  * Adds the fields for EVENT.FIELD or EVENT.*. Returns -1, or the exit status after printing an error.
  */
-static int take_of_event(struct expanding *of, const struct word *word)
+static int take_of_event(struct expanding *of, const struct typed_field *word)
 {
 	int32_t event = find_event(of, word->event);
 	if (event < 0)
@@ -200,7 +200,7 @@ static int take_of_event(struct expanding *of, const struct word *word)
  * Adds the fields for FIELD, *.FIELD or trace_fields. Returns -1, or the exit status after printing an
  * error.
  */
-static int take_of_all(struct expanding *of, const struct word *word)
+static int take_of_all(struct expanding *of, const struct typed_field *word)
 {
 	bool all = !strcmp(word->field, "trace_fields"), found = false;
 	for (size_t i = 0; i < sp_reader_event_count(of->reader); i++) {
@@ -221,7 +221,7 @@ static int take_of_all(struct expanding *of, const struct word *word)
 	return all || take_field(of, -1, word->field, word->raw) ? -1 : EXIT_USAGE;
 }
 
-static void take_apart(const char *text, struct word *word)
+static void take_apart(const char *text, struct typed_field *word)
 {
 	snprintf(word->text, sizeof(word->text), "%s", text);
 	char *slash = strrchr(word->text, '/'), *dot = strchr(word->text, '.');
@@ -246,7 +246,7 @@ static int expand(struct expanding *of, const unsigned int *from, size_t count)
 			of->to[of->count++] = from[i];
 			continue;
 		}
-		struct word word;
+		struct typed_field word;
 		take_apart(of->arguments->words[from[i] - SP_KEY_FIELD], &word);
 		int status = word.event ? take_of_event(of, &word) : take_of_all(of, &word);
 		if (status >= 0)

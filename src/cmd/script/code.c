@@ -27,7 +27,7 @@
 #define INSTRUCTION_WIDTH 30
 
 /* State while the blocks of a sample are printed. */
-struct walk {
+struct block_walk {
 	struct printer *printer;
 	const struct sp_sample *sample;
 	const struct sp_event *event;
@@ -42,7 +42,7 @@ struct walk {
 };
 
 /* Prints the instruction at offset `at` of the block. Returns its length; 0: invalid. */
-static size_t put_instruction(struct walk *walk, uint64_t ip, size_t at, size_t width)
+static size_t put_instruction(struct block_walk *walk, uint64_t ip, size_t at, size_t width)
 {
 	struct buffer *out = &walk->printer->out;
 	size_t begin = out->count, length = 0, left = walk->size - at;
@@ -66,7 +66,7 @@ static size_t put_instruction(struct walk *walk, uint64_t ip, size_t at, size_t 
  * Reads the code from `start` up to and including the instruction at `end`. Returns false if the code
  * is not available.
  */
-static bool read_block(struct walk *walk, uint64_t start, uint64_t end)
+static bool read_block(struct block_walk *walk, uint64_t start, uint64_t end)
 {
 	walk->size = 0;
 	if (!start || !end || end < start || end - start > BLOCK_MAX)
@@ -79,7 +79,7 @@ static bool read_block(struct walk *walk, uint64_t start, uint64_t end)
 }
 
 /* Prints the source line, if requested and known. */
-static void put_line(struct walk *walk, const char *before, const struct sp_place *place)
+static void put_line(struct block_walk *walk, const char *before, const struct sp_place *place)
 {
 	const struct sp_place_frame *inner = place ? &place->frames[0] : NULL;
 	if (!(walk->fields & FIELD(SRCLINE)) || !inner || !inner->file || !inner->line)
@@ -92,7 +92,7 @@ static void put_line(struct walk *walk, const char *before, const struct sp_plac
 }
 
 /* Prints "\tfunction+12:" if the address is not in the function printed last. */
-static void put_function(struct walk *walk, uint64_t ip)
+static void put_function(struct block_walk *walk, uint64_t ip)
 {
 	struct buffer *out = &walk->printer->out;
 	const struct sp_place *place = sp_teller_place(walk->printer->teller, ip);
@@ -119,7 +119,7 @@ static void put_function(struct walk *walk, uint64_t ip)
  * Prints how often each event occurred before the branch, by the branch's counters. "+" after a count:
  * the counter was at its maximum.
  */
-static void put_counters(struct walk *walk, size_t index)
+static void put_counters(struct block_walk *walk, size_t index)
 {
 	const struct sp_reader *reader = walk->printer->view->reader;
 	unsigned int width = walk->printer->view->branch_counter_width, shift = 0;
@@ -145,7 +145,8 @@ static void put_counters(struct walk *walk, size_t index)
  * Prints a branch with its flags, cycles and IPC. `number`: count of instructions since the previous
  * branch; 0: unknown.
  */
-static void put_branch(struct walk *walk, uint64_t ip, size_t at, size_t index, unsigned int number)
+static void put_branch(struct block_walk *walk, uint64_t ip, size_t at, size_t index,
+		       unsigned int number)
 {
 	struct buffer *out = &walk->printer->out;
 	uint64_t flags = walk->sample->branches[index].flags;
@@ -178,7 +179,7 @@ static void put_branch(struct walk *walk, uint64_t ip, size_t at, size_t index, 
 }
 
 /* Prints an instruction on its own line. Returns its length; 0: invalid. */
-static size_t put_step(struct walk *walk, uint64_t ip, size_t at)
+static size_t put_step(struct block_walk *walk, uint64_t ip, size_t at)
 {
 	struct buffer *out = &walk->printer->out;
 	buffer_format(out, "\t%016" PRIx64 "\t", ip);
@@ -190,7 +191,7 @@ static size_t put_step(struct walk *walk, uint64_t ip, size_t at)
 }
 
 /* Prints the code from the target of a branch to branches[index], the next one in time. */
-static void put_block(struct walk *walk, uint64_t start, uint64_t end, size_t index)
+static void put_block(struct block_walk *walk, uint64_t start, uint64_t end, size_t index)
 {
 	uint64_t at = 0;
 	for (unsigned int number = 1; at < walk->size && walk->steps < STEPS_MAX; number++) {
@@ -214,7 +215,7 @@ static void put_block(struct walk *walk, uint64_t start, uint64_t end, size_t in
  * Prints the code from the newest branch's target to the sampled address. If an instruction leaves this
  * code before, stops there: its branch was not recorded.
  */
-static void put_last_block(struct walk *walk)
+static void put_last_block(struct block_walk *walk)
 {
 	uint64_t start = walk->sample->branches[0].to, end = walk->sample->ip;
 	uint64_t kinds = walk->event->attr.branch_sample_type;
@@ -251,7 +252,8 @@ void script_put_blocks(struct printer *printer, const struct sp_event *event,
 {
 	uint64_t most = printer->view->arguments->max_blocks;
 	size_t count = sample->branch_count;
-	struct walk walk = {.printer = printer, .sample = sample, .event = event, .fields = fields};
+	struct block_walk walk = {
+		.printer = printer, .sample = sample, .event = event, .fields = fields};
 	if (!count)
 		return;
 	if (most && count > most + 1)

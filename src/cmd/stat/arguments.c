@@ -37,7 +37,7 @@ static bool parse_detail(const struct option *option, const char *text)
 
 static bool parse_cache(const struct option *option, const char *text)
 {
-	struct stat_options *options = option->value;
+	struct stat_request *options = option->value;
 	uint64_t level = 0;
 	const char *digits = text && (*text == 'L' || *text == 'l') ? text + 1 : text;
 	if (digits && !option_text_number(digits, 1, 9, &level))
@@ -89,7 +89,7 @@ static bool parse_separator(const struct option *option, const char *text)
 /* Checks for options that exclude each other. Returns false after printing the error. */
 static bool check(const struct stat_arguments *arguments)
 {
-	const struct stat_options *options = &arguments->options;
+	const struct stat_request *options = &arguments->options;
 	const struct sp_stat_target *target = &options->target;
 	bool tasks = arguments->pids.count || arguments->tids.count;
 	const char *what = NULL;
@@ -183,7 +183,7 @@ static int parse_table(const struct option *table, int argc, char **argv, int *o
 
 static void add_counted(struct option_table *table, struct stat_arguments *arguments)
 {
-	struct stat_options *options = &arguments->options;
+	struct stat_request *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("Events and target:"),
 		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, event_lists_parse,
@@ -256,7 +256,7 @@ static void add_course(struct option_table *table, struct stat_arguments *argume
 
 static void add_places(struct option_table *table, struct stat_arguments *arguments)
 {
-	struct stat_options *options = &arguments->options;
+	struct stat_request *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("Aggregation:"),
 		OPTION_CALL('A', "no-aggr", NULL, &options->all.aggregate, parse_place,
@@ -317,9 +317,9 @@ static int parse(struct stat_arguments *arguments, int argc, char **argv, int *o
 
 int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv, int *operands)
 {
-	struct stat_options *options = &arguments->options;
+	struct stat_request *options = &arguments->options;
 	arguments->runs = 1;
-	*options = (struct stat_options){
+	*options = (struct stat_request){
 		.target.size = sizeof(options->target),
 		.events.size = sizeof(options->events),
 		.all.size = sizeof(options->all),

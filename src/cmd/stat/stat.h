@@ -10,7 +10,7 @@
 #include "out/stat.h"
 
 /* Options for sp_stat_new(). The groups of `all` are set when it is called. */
-struct stat_options {
+struct stat_request {
 	struct sp_stat_target target;
 	struct sp_stat_event_options events;
 	struct sp_stat_options all;
@@ -18,7 +18,7 @@ struct stat_options {
 
 /* More than 30 members, because most options have one. */
 struct stat_arguments {
-	struct stat_options options;
+	struct stat_request options;
 	struct option_numbers pids, tids;
 	struct option_strings cgroups, each_cgroup;
 	struct event_lists events;
