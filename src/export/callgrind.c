@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "buffer.h"
-#include "export/notes.h"
+#include "export/report_notes.h"
 #include "export/unique.h"
 #include "list.h"
 #include "out/output.h"

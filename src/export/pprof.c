@@ -12,7 +12,7 @@
 #include <string.h>
 #include "buffer.h"
 #include "export/gzip.h"
-#include "export/notes.h"
+#include "export/report_notes.h"
 #include "export/protobuf.h"
 #include "export/unique.h"
 #include "list.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "buffer.h"
 #include "diag.h"
-#include "export/notes.h"
+#include "export/report_notes.h"
 #include "export/unique.h"
 #include "json.h"
 #include "list.h"

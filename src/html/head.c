@@ -6,7 +6,7 @@
 #include <time.h>
 #include "buffer.h"
 #include "json.h"
-#include "out/findings.h"
+#include "out/findings_output.h"
 
 #define NS_PER_S 1000000000
 

@@ -3,7 +3,7 @@
 #ifndef OUT_COLUMNS_H
 #define OUT_COLUMNS_H
 
-#include "out/format.h"
+#include "out/format_value.h"
 #include "out/output.h"
 
 enum column_kind {

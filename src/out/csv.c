@@ -13,7 +13,7 @@
 #include <string.h>
 #include "out/cell.h"
 #include "out/output.h"
-#include "out/times.h"
+#include "out/thread_times.h"
 
 static bool has_events(const struct report *report)
 {

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "out/format.h"
-#include "out/stat.h"
+#include "out/format_value.h"
+#include "out/stat_output.h"
 #include "test.h"
 
 #define WEIGHT(n) {(n), (n) * 1000, {(n) / 1000.0, (n) / 1000.0 * 0.9, (n) / 1000.0 * 1.1}}

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/info/info.h"
-#include "cmd/info/time_bins.h"
+#include "cmd/info/cpu_time_bins.h"
 #include "diag.h"
 #include "input.h"
 #include "options.h"

@@ -7,7 +7,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cmd/report/arguments.h"
+#include "cmd/report/report_arguments.h"
 #include "diag.h"
 #include "nearest.h"
 

@@ -13,7 +13,7 @@
 #include "cmd/common/control.h"
 #include "cmd/common/session.h"
 #include "cmd/common/child.h"
-#include "cmd/stat/stat.h"
+#include "cmd/stat/stat_arguments.h"
 #include "command.h"
 #include "diag.h"
 #include "output_file.h"
