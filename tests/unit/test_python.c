@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "capture/python/codes.h"
-#include "capture/python/files.h"
-#include "capture/python/probe.h"
+#include "capture/python/interpreter_files.h"
+#include "capture/python/python_probe.h"
 #include "made_ctx.h"
 #include "python/code.h"
 #include "python/frames.h"

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/sized.h"
-#include "capture/config/internal.h"
-#include "capture/config/options.h"
+#include "capture/config/config_internal.h"
+#include "capture/config/capture_options.h"
 #include "capture/config/plan_facts.h"
 #include "event/filter.h"
 

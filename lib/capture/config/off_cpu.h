@@ -6,7 +6,7 @@
 #ifndef CAPTURE_CONFIG_OFF_CPU_H
 #define CAPTURE_CONFIG_OFF_CPU_H
 
-#include "capture/config/options.h"
+#include "capture/config/capture_options.h"
 #include "capture/notes/notes.h"
 #include "event/open.h"
 #include "event/parse.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The first file: its header, and the description of the machine that all files share. */
-#include "capture/output/recording.h"
+#include "capture/output/recording_files.h"
 
 #include <string.h>
 #include "base/cleanup.h"

@@ -14,7 +14,7 @@
 #include "binary/binary.h"
 #include "capture/samples/stack_dump.h"
 #include "capture/samples/pool.h"
-#include "capture/samples/python.h"
+#include "capture/samples/python_frames.h"
 #include "capture/samples/stack_prefault.h"
 #include "record/decode.h"
 

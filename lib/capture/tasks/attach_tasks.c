@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "capture/tasks/descendants.h"
 #include "capture/tasks/find.h"
-#include "capture/tasks/places.h"
+#include "capture/tasks/event_places.h"
 
 /*
  * Limit of passes: in a process with threads that create the next one and end, no pass may be the

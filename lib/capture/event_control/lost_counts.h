@@ -7,8 +7,8 @@
  * Since Linux 6.0 each event counts its own lost samples. They are written where a file ends, as perf
  * does: LOST_SAMPLES without a time, in place of the sum of LOST records.
  */
-#ifndef CAPTURE_EVENT_CONTROL_LOSSES_H
-#define CAPTURE_EVENT_CONTROL_LOSSES_H
+#ifndef CAPTURE_EVENT_CONTROL_LOST_COUNTS_H
+#define CAPTURE_EVENT_CONTROL_LOST_COUNTS_H
 
 #include <sprof/reader.h>
 #include "base/error.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/samples/python.h"
+#include "capture/samples/python_frames.h"
 
 #include <string.h>
 #include "base/cleanup.h"
 #include "capture/python/codes.h"
-#include "capture/python/files.h"
-#include "capture/python/probe.h"
+#include "capture/python/interpreter_files.h"
+#include "capture/python/python_probe.h"
 #include "capture/python/shots.h"
 
 /* Number of processes with cached code objects in a worker. */

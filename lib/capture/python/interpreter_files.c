@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/python/files.h"
+#include "capture/python/interpreter_files.h"
 
 #include <string.h>
 #include "base/cleanup.h"

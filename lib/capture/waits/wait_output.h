@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Samples of waits: which of them are written, and their periods. see matcher.h. */
-#ifndef CAPTURE_WAITS_OUTPUT_H
-#define CAPTURE_WAITS_OUTPUT_H
+#ifndef CAPTURE_WAITS_WAIT_OUTPUT_H
+#define CAPTURE_WAITS_WAIT_OUTPUT_H
 
 #include "capture/waits/threads.h"
 #include "capture/waits/matcher.h"
@@ -32,10 +32,11 @@ struct wait_output {
 uint32_t sampled_part_at(const struct sampled_parts *parts, uint64_t time_ns);
 
 /*
- * Writes the stack that a thread holds, as that of its wait until `end_ns`. `misc`: more bits of the record.
- * Counts the wait, also without a stack. Fails only when out of memory.
+ * Writes the stack that a thread holds, as that of its wait until `end_ns`. `misc`: more bits of
+ * the record. Counts the wait, also without a stack. Fails only when out of memory.
  */
-struct sp_error *wait_output_write(const struct wait_output *output, const struct waiting_thread *thread,
-				   uint64_t end_ns, uint16_t misc) SP_MUST_CHECK;
+struct sp_error *wait_output_write(const struct wait_output *output,
+				   const struct waiting_thread *thread, uint64_t end_ns,
+				   uint16_t misc) SP_MUST_CHECK;
 
 #endif

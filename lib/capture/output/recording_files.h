@@ -12,8 +12,8 @@
  *
  * All functions belong to one thread. Times are those of the recording's clock, in ns.
  */
-#ifndef CAPTURE_OUTPUT_RECORDING_H
-#define CAPTURE_OUTPUT_RECORDING_H
+#ifndef CAPTURE_OUTPUT_RECORDING_FILES_H
+#define CAPTURE_OUTPUT_RECORDING_FILES_H
 
 #include "capture/notes/notes.h"
 #include "capture/output/aux_areas.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Records of the kernel and of tasks that run already, appended to tasks_parts.synthesised. */
-#ifndef CAPTURE_TASKS_DESCRIBE_H
-#define CAPTURE_TASKS_DESCRIBE_H
+#ifndef CAPTURE_TASKS_DESCRIBE_TASKS_H
+#define CAPTURE_TASKS_DESCRIBE_TASKS_H
 
 #include "capture/tasks/tasks.h"
 #include "event/set.h"

@@ -4,14 +4,14 @@
  * lets through those of the tasks that are followed. Runs of what is kept stay
  * spans of the ring.
  */
-#ifndef CAPTURE_SAMPLES_FILTER_H
-#define CAPTURE_SAMPLES_FILTER_H
+#ifndef CAPTURE_SAMPLES_RING_FILTER_H
+#define CAPTURE_SAMPLES_RING_FILTER_H
 
 #include "capture/event_control/alternate_ids.h"
 #include "capture/tasks/double_sampling.h"
 #include "capture/tasks/membership.h"
 #include "capture/tasks/schedstat.h"
-#include "capture/ring_bank/fields.h"
+#include "capture/ring_bank/record_offsets.h"
 #include "capture/output/batch.h"
 #include "capture/samples/planned_ids.h"
 #include "capture/waits/waits.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files of a recording: what each begins with, what is in them, and when they end. */
-#include "capture/output/recording.h"
+#include "capture/output/recording_files.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Private to this folder. */
-#ifndef CAPTURE_CONFIG_INTERNAL_H
-#define CAPTURE_CONFIG_INTERNAL_H
+#ifndef CAPTURE_CONFIG_CONFIG_INTERNAL_H
+#define CAPTURE_CONFIG_CONFIG_INTERNAL_H
 
 #include "capture/config/config.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/samples/filter.h"
+#include "capture/samples/ring_filter.h"
 #include "base/bytes.h"
 #include "capture/waits/state.h"
 #include "record/encode.h"

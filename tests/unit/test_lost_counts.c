@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/event_control/losses.h"
+#include "capture/event_control/lost_counts.h"
 
 #include "test.h"
 

@@ -5,8 +5,8 @@
  * before it is read: then its command line is missing, and counted. All functions fail only when
  * out of memory.
  */
-#ifndef CAPTURE_TASKS_COMMAND_LINES_H
-#define CAPTURE_TASKS_COMMAND_LINES_H
+#ifndef CAPTURE_TASKS_COMMAND_LINE_READER_H
+#define CAPTURE_TASKS_COMMAND_LINE_READER_H
 
 #include "base/hash.h"
 #include "capture/tasks/tasks.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/waits/output.h"
+#include "capture/waits/wait_output.h"
 
 #include "base/bytes.h"
 #include "base/error.h"

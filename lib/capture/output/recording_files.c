@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/output/recording.h"
+#include "capture/output/recording_files.h"
 
 #include "base/clock.h"
 

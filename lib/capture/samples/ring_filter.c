@@ -6,7 +6,7 @@
  *
  * Only the first and the last step use the ring, and waits, which read more of a sample.
  */
-#include "capture/samples/filter.h"
+#include "capture/samples/ring_filter.h"
 
 #include <string.h>
 #include "base/cleanup.h"

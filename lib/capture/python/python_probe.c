@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/python/probe.h"
+#include "capture/python/python_probe.h"
 
 #include <stddef.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "capture/python/files.h"
+#include "capture/python/interpreter_files.h"
 #include "proc/tasks.h"
 
 /* A process may change its user. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Symbols of the interpreters' files, each read once; from any thread, but for init and deinit. */
-#ifndef CAPTURE_PYTHON_FILES_H
-#define CAPTURE_PYTHON_FILES_H
+#ifndef CAPTURE_PYTHON_INTERPRETER_FILES_H
+#define CAPTURE_PYTHON_INTERPRETER_FILES_H
 
 #include <pthread.h>
 #include "base/vec.h"

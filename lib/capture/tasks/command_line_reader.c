@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/tasks/command_lines.h"
+#include "capture/tasks/command_line_reader.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/tasks/describe.h"
+#include "capture/tasks/describe_tasks.h"
 
 #include <stdlib.h>
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/tasks/places.h"
+#include "capture/tasks/event_places.h"
 
 #include "event/fd_budget.h"
 

@@ -4,14 +4,14 @@
  * runs; the functions and lines are read from the process's memory, which may have changed since the
  * sample. Frames that contradict the stack copy are dropped, and counted. The process is never stopped.
  */
-#ifndef CAPTURE_SAMPLES_PYTHON_H
-#define CAPTURE_SAMPLES_PYTHON_H
+#ifndef CAPTURE_SAMPLES_PYTHON_FRAMES_H
+#define CAPTURE_SAMPLES_PYTHON_FRAMES_H
 
 #include "base/ctx.h"
 #include "binary/binary.h"
 #include "capture/samples/stack_dump.h"
 #include "capture/python/functions.h"
-#include "capture/python/probe.h"
+#include "capture/python/python_probe.h"
 #include "capture/python/processes.h"
 #include "machine/live.h"
 #include "python/frames.h"

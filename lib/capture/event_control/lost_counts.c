@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/event_control/losses.h"
+#include "capture/event_control/lost_counts.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Options of a recording, with the defaults of groups that were not given. */
-#ifndef CAPTURE_CONFIG_OPTIONS_H
-#define CAPTURE_CONFIG_OPTIONS_H
+#ifndef CAPTURE_CONFIG_CAPTURE_OPTIONS_H
+#define CAPTURE_CONFIG_CAPTURE_OPTIONS_H
 
 #include <sprof/capture.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reads the Python stacks of threads from outside. Of one thread. */
-#ifndef CAPTURE_PYTHON_PROBE_H
-#define CAPTURE_PYTHON_PROBE_H
+#ifndef CAPTURE_PYTHON_PYTHON_PROBE_H
+#define CAPTURE_PYTHON_PYTHON_PROBE_H
 
 #include "base/ctx.h"
 #include "capture/python/processes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Places where events are opened: a task, or all tasks, on each CPU of the configuration. */
-#ifndef CAPTURE_TASKS_PLACES_H
-#define CAPTURE_TASKS_PLACES_H
+#ifndef CAPTURE_TASKS_EVENT_PLACES_H
+#define CAPTURE_TASKS_EVENT_PLACES_H
 
 #include "capture/config/config.h"
 #include "event/set.h"

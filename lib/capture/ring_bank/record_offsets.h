@@ -8,8 +8,8 @@
  * A record's values are read once and then handed on, so that nothing else needs to know how the record
  * lies in the ring. The caller owns them. They stay valid when the record is released.
  */
-#ifndef CAPTURE_RING_BANK_FIELDS_H
-#define CAPTURE_RING_BANK_FIELDS_H
+#ifndef CAPTURE_RING_BANK_RECORD_OFFSETS_H
+#define CAPTURE_RING_BANK_RECORD_OFFSETS_H
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
