@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/sized.h"
-#include "count/page.h"
+#include "count/count_page.h"
 #include "event/attr_fields.h"
 #include "event/rights.h"
 #include "proc/cgroup.h"

@@ -18,7 +18,7 @@
 #include "base/vec.h"
 #include "capture/tasks/workload.h"
 #include "count/estimate.h"
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "event/parse.h"
 #include "event/rights.h"
 #include "proc/sysfs.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/symbols.h"
+#include "event/file_symbols.h"
 #include "proc/kallsyms.h"
 
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "elf/image.h"
-#include "event/symbols.h"
+#include "event/file_symbols.h"
 #include "proc/kallsyms.h"
 #include "proc/maps.h"
 

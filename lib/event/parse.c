@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/names.h"
+#include "event/event_names.h"
 #include "event/parser.h"
 #include "event/vendor.h"
 #include "proc/text.h"

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/names.h"
+#include "event/event_names.h"
 #include "proc/sysfs.h"
 #include "proc/text.h"
 

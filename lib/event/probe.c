@@ -13,7 +13,7 @@
 #include <limits.h>
 #include "base/cleanup.h"
 #include "elf/image.h"
-#include "event/symbols.h"
+#include "event/file_symbols.h"
 
 struct probe {
 	struct parser *parser;

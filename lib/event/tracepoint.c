@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/names.h"
+#include "event/event_names.h"
 
 /* Limit of tracepoints for a glob. A glob for all matches about 2,000. */
 #define TRACEPOINTS_MOST 4096

@@ -29,7 +29,7 @@
 #include "capture/tasks/moved.h"
 #include "capture/tasks/tracker.h"
 #include "capture/tasks/workload.h"
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "proc/process_tree.h"
 #include "proc/tasks.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Event names that every Linux has: perf's tables of hardware, software and cache events. */
-#ifndef EVENT_NAMES_H
-#define EVENT_NAMES_H
+#ifndef EVENT_EVENT_NAMES_H
+#define EVENT_EVENT_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "event/symbols.h"
+#include "event/file_symbols.h"
 
 #include <string.h>
 #include "elf/symtab.h"
-#include "event/names.h"
+#include "event/event_names.h"
 
 struct file_symbol_search {
 	const char *name;

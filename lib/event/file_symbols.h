@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Program symbols by name, for probes and breakpoints. */
-#ifndef EVENT_SYMBOLS_H
-#define EVENT_SYMBOLS_H
+#ifndef EVENT_FILE_SYMBOLS_H
+#define EVENT_FILE_SYMBOLS_H
 
 #include "elf/image.h"
 

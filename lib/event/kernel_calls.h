@@ -3,8 +3,8 @@
  * The kernel's interface for lib/event: system calls, which tests replace, and the features of this
  * kernel's perf_event_open(2), found by trying them.
  */
-#ifndef EVENT_KERNEL_H
-#define EVENT_KERNEL_H
+#ifndef EVENT_KERNEL_CALLS_H
+#define EVENT_KERNEL_CALLS_H
 
 #include <linux/perf_event.h>
 #include <stdbool.h>

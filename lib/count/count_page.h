@@ -5,8 +5,8 @@
  * kernel's every change, which it makes on the CPU that reads, between two of its instructions. So a
  * reading counts if the number was the same, and even, before and after it.
  */
-#ifndef COUNT_PAGE_H
-#define COUNT_PAGE_H
+#ifndef COUNT_COUNT_PAGE_H
+#define COUNT_COUNT_PAGE_H
 
 #include <sprof/meter.h>
 

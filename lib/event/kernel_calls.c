@@ -3,7 +3,7 @@
  * A kernel refuses unknown attribute bits with EINVAL, and a larger attr with E2BIG. So all features
  * are tried at once, and each one alone only if that is refused.
  */
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "event/group.h"
+#include "event/event_group.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Groups of events, tried in the kernel, and events that cannot be recorded. */
-#ifndef EVENT_GROUP_H
-#define EVENT_GROUP_H
+#ifndef EVENT_EVENT_GROUP_H
+#define EVENT_EVENT_GROUP_H
 
 #include "event/open.h"
 

@@ -3,7 +3,7 @@
  * A cache event's name is CACHE[-OPERATION][-RESULT], each with several spellings. Defaults are load
  * and access. Names and spellings are perf's, and are case-sensitive.
  */
-#include "event/names.h"
+#include "event/event_names.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>

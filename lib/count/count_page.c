@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "count/page.h"
+#include "count/count_page.h"
 
 #include <stdatomic.h>
 #include "base/ticks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The page that the kernel shares, made up, with a processor that is made up too. */
-#include "count/page.h"
+#include "count/count_page.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Filters of events: tried in advance, with the kernel's own error messages. */
-#ifndef EVENT_FILTER_H
-#define EVENT_FILTER_H
+#ifndef EVENT_EVENT_FILTER_H
+#define EVENT_EVENT_FILTER_H
 
 #include "base/ctx.h"
 #include "event/open.h"

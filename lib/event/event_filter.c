@@ -4,7 +4,7 @@
  * the event's file in tracefs, but that would affect other users. Therefore an ftrace instance of its
  * own is created.
  */
-#include "event/filter.h"
+#include "event/event_filter.h"
 
 #include <errno.h>
 #include <fcntl.h>
