@@ -20,7 +20,7 @@
 #include "base/io.h"
 #include "base/vec.h"
 #include "binary/vdso.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 /* Limits of files that are held: for each CPU, and whatever the limit of open files. */
 #define CPU_FILES 48

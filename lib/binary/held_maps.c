@@ -20,7 +20,7 @@
 #include "base/guarded_file.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 /* Limit of open maps and folders; also an eighth of the files that this process may open. */
 #define FILES_MAX 256

@@ -18,7 +18,7 @@
 #include "event/event_names.h"
 #include "event/pmu.h"
 #include "event/vendor.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 #include "proc/tracefs.h"
 
 struct sp_catalog {

@@ -13,7 +13,7 @@
 #include "event/event_names.h"
 #include "event/parser.h"
 #include "event/vendor.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* Parses rHEX or r0xHEX, the event's number in the CPU's manual. */
 static bool parse_raw(struct text_slice name, struct event_code *ret)

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 bool parser_is_word_char(char c)
 {

@@ -10,7 +10,7 @@
 #include "base/format.h"
 #include "event/event_names.h"
 #include "proc/sysfs.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 struct pmu_event_parser {
 	struct parser *parser;

@@ -20,7 +20,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/vec.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* Largest file that is read. The largest kernels have 30 MB. */
 #define TEXT_LIMIT ((size_t)1 << 28)

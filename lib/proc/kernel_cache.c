@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/disk_cache.h"
-#include "proc/modules.h"
+#include "proc/loaded_modules.h"
 #include "proc/sysfs.h"
 
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)

@@ -20,7 +20,7 @@
 #include "base/format.h"
 #include "base/io.h"
 #include "base/vec.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* Same as struct procmap_query, which linux/fs.h has since Linux 6.11. */
 struct map_query {

@@ -10,7 +10,7 @@
 #include "base/format.h"
 #include "base/regular_file.h"
 #include "proc/kernel_cache.h"
-#include "proc/modules.h"
+#include "proc/loaded_modules.h"
 #include "proc/sysfs.h"
 
 #define GIVE_ONE "use --vmlinux FILE or --kallsyms FILE of the recorded kernel, or report where it runs"

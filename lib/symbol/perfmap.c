@@ -17,7 +17,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/vec.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* The largest maps of V8 have a million entries. */
 #define ENTRIES_MAX ((size_t)8 << 20)

@@ -16,7 +16,7 @@
 #include "base/cursor.h"
 #include "base/io.h"
 #include "machine/modules.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 #include "stored/files.h"
 #include "symbol/process_file.h"
 

@@ -13,7 +13,7 @@
 #include "python/linetable.h"
 #include "python_image.h"
 #include "root.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 #include "test.h"
 
 /*

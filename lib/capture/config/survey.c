@@ -8,7 +8,7 @@
 #include "base/regular_file.h"
 #include "capture/python/processes.h"
 #include "proc/maps.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 #include "unwind/cfi_row.h"
 
 /* Limit of a script's first line. */

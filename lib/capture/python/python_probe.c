@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "capture/python/interpreter_files.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 /* A process may change its user. */
 #define OWNER_NS UINT64_C(1000000000)
@@ -203,8 +203,8 @@ void python_probe_begin(struct python_probe *probe, uint32_t pid)
 	python_memory_reset(&probe->memory);
 }
 
-bool python_probe_read(struct python_probe *probe, const struct python_process *process, uint32_t tid,
-		       const struct stack_copy *sampled, bool *exact_ret)
+bool python_probe_read(struct python_probe *probe, const struct python_process *process,
+		       uint32_t tid, const struct stack_copy *sampled, bool *exact_ret)
 {
 	size_t place = tid % PYTHON_THREADS_KNOWN;
 	if (probe->threads[place].tid != tid) {

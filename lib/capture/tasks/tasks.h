@@ -31,7 +31,7 @@
 #include "capture/tasks/workload.h"
 #include "event/kernel_calls.h"
 #include "proc/process_tree.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 /*
  * Limit of mappings that are read in one go without samples: half a second of CPU time. Processes

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Loaded kernel modules: /proc/modules, /sys/module, and their files by modules.dep. */
-#ifndef PROC_MODULES_H
-#define PROC_MODULES_H
+#ifndef PROC_LOADED_MODULES_H
+#define PROC_LOADED_MODULES_H
 
 #include <stddef.h>
 #include <stdint.h>

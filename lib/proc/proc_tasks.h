@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Processes and threads as /proc lists them. */
-#ifndef PROC_TASKS_H
-#define PROC_TASKS_H
+#ifndef PROC_PROC_TASKS_H
+#define PROC_PROC_TASKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

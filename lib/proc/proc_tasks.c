@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "base/format.h"
 #include "base/io.h"
 #include "proc/sysfs.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* Longest stat line: 52 numbers of up to 20 digits, and a name. */
 #define STAT_LIMIT 2048

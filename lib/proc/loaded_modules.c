@@ -4,7 +4,7 @@
  * the address of the module's code. The module's file is found by its base name in modules.dep
  * ("kernel/…/snd-hda-intel.ko.xz: …"), which may have '-' for '_'.
  */
-#include "proc/modules.h"
+#include "proc/loaded_modules.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "proc/sysfs.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* Buffer size for a module's name (the kernel's MODULE_NAME_LEN is 64). */
 #define NAME_LIMIT 128

@@ -3,8 +3,8 @@
  * Reads fields of the kernel's text files with a cursor over one line. If the text has another form,
  * a function returns false and does not advance the cursor, like all cursor functions.
  */
-#ifndef PROC_TEXT_H
-#define PROC_TEXT_H
+#ifndef PROC_PROC_TEXT_H
+#define PROC_PROC_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
