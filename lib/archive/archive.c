@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <sprof/reader.h>
-#include "archive/arguments.h"
+#include "archive/hidden_arguments.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -26,8 +26,8 @@
 #include "file/reader_struct.h"
 #include "stacks/dump_unwind.h"
 #include "stored/chunks.h"
-#include "stored/files.h"
-#include "stored/names.h"
+#include "stored/stored_files.h"
+#include "stored/stored_names.h"
 #include "symbol/kept_names.h"
 #include "symbol/resolver.h"
 

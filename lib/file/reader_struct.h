@@ -7,10 +7,10 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "file/damage.h"
-#include "file/format.h"
-#include "file/mapping.h"
+#include "file/file_format.h"
+#include "file/file_mapping.h"
 #include "record/decode.h"
-#include "record/length.h"
+#include "record/record_length.h"
 
 struct feature_payload {
 	bool present;

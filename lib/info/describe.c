@@ -12,7 +12,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "file/reader_io.h"
 #include "info/describe_machine.h"
 #include "reader/feature_payloads.h"

@@ -21,7 +21,7 @@
 #include "reader/event_name.h"
 #include "reader/feature_payloads.h"
 #include "reader/header.h"
-#include "reader/source.h"
+#include "reader/recording_source.h"
 #include "record/encode.h"
 #include "record/types.h"
 #include "stored/chunks.h"

@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "file/reader_damage.h"
 #include "info/losses.h"
-#include "reader/clock.h"
+#include "reader/clock_setback.h"
 #include "record/note.h"
 #include "record/task_change.h"
 #include "record/types.h"

@@ -17,7 +17,7 @@
 #include "base/io.h"
 #include "machine/modules.h"
 #include "proc/proc_tasks.h"
-#include "stored/files.h"
+#include "stored/stored_files.h"
 #include "symbol/process_file.h"
 
 /* Limit of a map's size: 100 bytes a line for five million functions. */

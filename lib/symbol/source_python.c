@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source for interpreted Python code; the recorder found its functions and lines (record/python.h).
+ * Source for interpreted Python code; the recorder found its functions and lines
+ * (record/python_record.h).
  */
 #include "symbol/source.h"
 
@@ -8,7 +9,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/vec.h"
-#include "record/python.h"
+#include "record/python_record.h"
 
 struct python_source {
 	const struct module *module;

@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sprof/reader.h>
-#include "file/mapping.h"
+#include "file/file_mapping.h"
 #include "record/decode.h"
-#include "record/length.h"
+#include "record/record_length.h"
 #include "record/raw.h"
 #include "record/types.h"
 

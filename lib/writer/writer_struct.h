@@ -11,7 +11,7 @@
 #include "file/deflate.h"
 #include "writer/commit.h"
 #include "writer/features_write.h"
-#include "writer/output.h"
+#include "writer/written_file.h"
 
 /* Buffer of records that are to be compressed, one zstd frame at a time. */
 

@@ -16,7 +16,7 @@
 #include "file/reader_struct.h"
 #include "record/types.h"
 #include "walk/walker.h"
-#include "writer/output.h"
+#include "writer/written_file.h"
 #include "writer/spans.h"
 #include "writer/writer.h"
 

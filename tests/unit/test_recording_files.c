@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "base/io.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "files.h"
 #include "made_ctx.h"
 

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "capture/metadata/bpf.h"
 #include "capture/metadata/host_features.h"
-#include "file/format.h"
+#include "file/file_format.h"
 
 #define PROGRAMS_MAX 4096
 #define ARRAYS_MAX (UINT32_C(1) << 24)

@@ -8,7 +8,7 @@
 #include "capture/metadata/host.h"
 #include "capture/metadata/host_features.h"
 #include "capture/metadata/tracepoint_formats.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "writer/features_write.h"
 
 /* Adds TRACING_DATA; notes tracepoints without a readable format. */

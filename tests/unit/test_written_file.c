@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of a recording and of the one before it, in a recorder that is killed at any system call. */
-#include "writer/output.h"
+#include "writer/written_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

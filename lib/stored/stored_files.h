@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Stored files: mapped ELF files without their debug information (except .debug_frame), for unwinding and
- * instructions. The names of their code are stored apart (stored/names.h). A chunk's data, in LEB128:
+ * instructions. The names of their code are stored apart (stored/stored_names.h). A chunk's data,
+ * in LEB128:
  *
  *	size of the file
  *	number of runs; for each +offset (from the end of the run before) and size
@@ -9,14 +10,14 @@
  *
  * The n-th such chunk of a recording is file n; its module states the number.
  */
-#ifndef STORED_FILES_H
-#define STORED_FILES_H
+#ifndef STORED_STORED_FILES_H
+#define STORED_STORED_FILES_H
 
 #include "base/error.h"
 #include "elf/image.h"
 #include "record/encode.h"
 #include "stored/chunks.h"
-#include "stored/names.h"
+#include "stored/stored_names.h"
 
 /*
  * Appends a chunk with a file to `names`, and sets the module's file number. Leaves out files that

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Layout of a perf.data file: the file header and the numbers of the features. */
-#ifndef FILE_FORMAT_H
-#define FILE_FORMAT_H
+#ifndef FILE_FILE_FORMAT_H
+#define FILE_FILE_FORMAT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,8 +15,8 @@
  *	char[]  qualified name, a NUL
  *	char[]  file, a NUL, zeros up to a multiple of 8
  */
-#ifndef RECORD_PYTHON_H
-#define RECORD_PYTHON_H
+#ifndef RECORD_PYTHON_RECORD_H
+#define RECORD_PYTHON_RECORD_H
 
 #include <sprof/record.h>
 #include "record/encode.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "writer/output.h"
+#include "writer/written_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Opens a recording by its path: a file, standard input or a directory. */
-#ifndef READER_SOURCE_H
-#define READER_SOURCE_H
+#ifndef READER_RECORDING_SOURCE_H
+#define READER_RECORDING_SOURCE_H
 
 #include "base/vec.h"
 #include "file/reader_io.h"

@@ -22,8 +22,8 @@
  *	    declarations: for each frame its line, or 0
  * Modules of older recordings end after the code, or after the size of the file.
  */
-#ifndef STORED_NAMES_H
-#define STORED_NAMES_H
+#ifndef STORED_STORED_NAMES_H
+#define STORED_STORED_NAMES_H
 
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -98,7 +98,7 @@ struct stored_names {
 	struct u64map index_of; /* hash of a key -> index of its first module */
 	struct strtab texts;    /* owns the texts of modules to encode */
 	struct arena code;      /* owns their code */
-	struct record_buffer files; /* chunks of files to encode (stored/files.h) */
+	struct record_buffer files; /* chunks of files to encode (stored/stored_files.h) */
 	uint32_t file_count;
 	uint64_t file_bytes, file_limit; /* size of the files, and its limit; 0: none */
 	uint8_t *data;          /* owns the texts and code of decoded modules */

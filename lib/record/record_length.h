@@ -8,8 +8,8 @@
  * Bytes after these parts may be of a later kernel or perf. Records with a size that only their
  * header states (HEADER_ATTR, HEADER_FEATURE, COMPRESSED, …) are not measured.
  */
-#ifndef RECORD_LENGTH_H
-#define RECORD_LENGTH_H
+#ifndef RECORD_RECORD_LENGTH_H
+#define RECORD_RECORD_LENGTH_H
 
 #include <sprof/reader.h>
 #include <stdbool.h>

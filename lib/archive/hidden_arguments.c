@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "archive/arguments.h"
+#include "archive/hidden_arguments.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/error.h"
-#include "file/mapping.h"
+#include "file/file_mapping.h"
 #include "file/reader_io.h"
 #include "walk/walker.h"
 #include "files.h"

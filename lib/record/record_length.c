@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "record/length.h"
+#include "record/record_length.h"
 
 #include <endian.h>
 #include <linux/perf_event.h>
@@ -8,7 +8,7 @@
 #include "record/content.h"
 #include "record/kept.h"
 #include "record/note.h"
-#include "record/python.h"
+#include "record/python_record.h"
 #include "record/types.h"
 
 #define HEADER_SIZE 8

@@ -6,7 +6,7 @@
  * CPU's ring buffer: too early by at most the time without records there. Smaller steps are not
  * found. sprof's own recordings have no steps (-k realtime is CLOCK_MONOTONIC plus an offset).
  */
-#include "reader/clock.h"
+#include "reader/clock_setback.h"
 
 #include <time.h>
 #include "base/cleanup.h"

@@ -14,8 +14,8 @@
  *
  * A window that cannot be opened is no error: the caller reads instead.
  */
-#ifndef FILE_MAPPING_H
-#define FILE_MAPPING_H
+#ifndef FILE_FILE_MAPPING_H
+#define FILE_FILE_MAPPING_H
 
 #include <pthread.h>
 #include <stdbool.h>

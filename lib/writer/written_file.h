@@ -7,8 +7,8 @@
  * On file systems without O_TMPFILE, the file has a temporary name, PATH.sprof-tmpN. The next
  * recorder to PATH removes those that killed recorders left.
  */
-#ifndef WRITER_OUTPUT_H
-#define WRITER_OUTPUT_H
+#ifndef WRITER_WRITTEN_FILE_H
+#define WRITER_WRITTEN_FILE_H
 
 #include <stdbool.h>
 #include <time.h>

@@ -3,7 +3,7 @@
  * Opens a recording by its path. The result is a file that can be read at any offset: a plain file, a
  * copy of standard input, or the files of a directory of `perf record --threads`.
  */
-#include "reader/source.h"
+#include "reader/recording_source.h"
 
 #include <errno.h>
 #include <fcntl.h>

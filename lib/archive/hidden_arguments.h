@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Hides arguments in the command lines of a recording (record/command_line.h). */
-#ifndef ARCHIVE_ARGUMENTS_H
-#define ARCHIVE_ARGUMENTS_H
+#ifndef ARCHIVE_HIDDEN_ARGUMENTS_H
+#define ARCHIVE_HIDDEN_ARGUMENTS_H
 
 #include <sprof/reader.h>
 

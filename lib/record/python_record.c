@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "record/python.h"
+#include "record/python_record.h"
 
 #include <endian.h>
 #include <string.h>

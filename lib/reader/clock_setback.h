@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Detects a realtime clock that was set back during the recording. */
-#ifndef READER_CLOCK_H
-#define READER_CLOCK_H
+#ifndef READER_CLOCK_SETBACK_H
+#define READER_CLOCK_SETBACK_H
 
 #include <sprof/reader.h>
 #include "base/error.h"

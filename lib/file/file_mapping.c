@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "file/mapping.h"
+#include "file/file_mapping.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
