@@ -3,7 +3,7 @@
  * The first pass reads metadata records into a machine, which knows all tasks and mappings at any time,
  * as in an analysis. So tellers have no state from earlier records, and each can show any batch.
  */
-#include "script/internal.h"
+#include "script/script_internal.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "profile/filter.h"
 #include "record/task_change.h"
 #include "record/types.h"
-#include "script/internal.h"
+#include "script/script_internal.h"
 #include "stacks/chain.h"
 
 /* Largest gap between two records that are read by one call, in bytes. */

@@ -3,7 +3,7 @@
 #ifndef TRACE_LEXER_H
 #define TRACE_LEXER_H
 
-#include "trace/format.h"
+#include "trace/event_format.h"
 
 /* Limits of a format. The kernel's have at most 6,000 characters and some 60 fields. */
 #define LEXER_LIMIT 65536

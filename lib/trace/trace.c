@@ -12,7 +12,7 @@
 #include "base/ctx.h"
 #include "proc/tracefs.h"
 #include "trace/kernel_names.h"
-#include "trace/text.h"
+#include "trace/trace_text.h"
 
 /* A tracepoint of the recording. */
 struct known_tracepoint {

@@ -6,7 +6,7 @@
 #ifndef TRACE_VALUE_H
 #define TRACE_VALUE_H
 
-#include "trace/format.h"
+#include "trace/event_format.h"
 
 struct kernel_names;
 

@@ -10,7 +10,7 @@
 #include "capture/notes/notes.h"
 #include "event/open.h"
 #include "event/parse.h"
-#include "trace/format.h"
+#include "trace/event_format.h"
 
 /* The event of wake-ups, sched:sched_waking. Zeroed: there is none. */
 struct wakeup_event {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Text of a sample by its event's format, as perf script shows it. */
-#ifndef TRACE_TEXT_H
-#define TRACE_TEXT_H
+#ifndef TRACE_TRACE_TEXT_H
+#define TRACE_TRACE_TEXT_H
 
 #include "base/vec.h"
 #include "trace/value.h"

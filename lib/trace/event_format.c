@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "trace/format.h"
+#include "trace/event_format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

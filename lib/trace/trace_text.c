@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "trace/text.h"
+#include "trace/trace_text.h"
 
 #include <ctype.h>
 #include <netinet/in.h>

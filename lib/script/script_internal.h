@@ -2,8 +2,8 @@
 /*
  * State shared by a script and its tellers. Tellers are the threads' iterators over batches of records.
  */
-#ifndef SCRIPT_INTERNAL_H
-#define SCRIPT_INTERNAL_H
+#ifndef SCRIPT_SCRIPT_INTERNAL_H
+#define SCRIPT_SCRIPT_INTERNAL_H
 
 #include <sprof/script.h>
 #include <stdatomic.h>

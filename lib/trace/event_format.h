@@ -17,8 +17,8 @@
  * argument. The text may be hostile: fields need not lie in a sample (value.h), and trees have a
  * limited depth.
  */
-#ifndef TRACE_FORMAT_H
-#define TRACE_FORMAT_H
+#ifndef TRACE_EVENT_FORMAT_H
+#define TRACE_EVENT_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
