@@ -11,7 +11,7 @@
 #include <dwarf.h>
 #include <string.h>
 #include "dwarf/leb.h"
-#include "dwarf/ranges.h"
+#include "dwarf/entry_ranges.h"
 
 /* Deepest nesting of entries that is accepted; no program comes near it. */
 #define LEVELS_MAX 10000

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "frames/generated.h"
-#include "symbol/namesakes.h"
+#include "symbol/module_namesakes.h"
 
 struct namesake_search {
 	const struct names *names;

@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "base/ticks.h"
 #include "symbol/jitdump.h"
-#include "symbol/kernel.h"
+#include "symbol/kernel_tables.h"
 
 /* Ways to convert a dump's times to the recording's clock. */
 enum clock_kind {

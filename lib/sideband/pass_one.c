@@ -12,7 +12,7 @@
 #include "stored/stored_files.h"
 #include "symbol/jit_files.h"
 #include "symbol/kept_names.h"
-#include "symbol/kernel.h"
+#include "symbol/kernel_tables.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 

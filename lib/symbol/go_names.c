@@ -2,7 +2,7 @@
 #include "symbol/go_names.h"
 
 #include "base/hash.h"
-#include "go/frames.h"
+#include "go/go_frames.h"
 
 bool go_names_add(const struct pclntab *go, struct symbol_table *table)
 {

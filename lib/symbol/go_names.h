@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "go/pclntab.h"
 #include "symbol/resolver.h"
-#include "symbol/table.h"
+#include "symbol/symbol_table.h"
 
 /*
  * Adds the functions' symbols; their names are valid as long as the Go table. False when out of

@@ -14,10 +14,10 @@
 #include "base/io.h"
 #include "base/vec.h"
 #include "symbol/jit_files.h"
-#include "symbol/kernel.h"
+#include "symbol/kernel_tables.h"
 #include "symbol/kept_names.h"
 #include "symbol/module_names.h"
-#include "symbol/namesakes.h"
+#include "symbol/module_namesakes.h"
 #include "symbol/recorded.h"
 #include "symbol/source_stored.h"
 

@@ -68,8 +68,8 @@ struct source {
 	bool (*find)(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		     struct found *ret);
 	/*
-	 * Lists the symbols that have one of the keys (symbol/namesakes.h). Returns false when out
-	 * of memory. NULL: the source has no list.
+	 * Lists the symbols that have one of the keys (symbol/module_namesakes.h). Returns false
+	 * when out of memory. NULL: the source has no list.
 	 */
 	bool (*list)(void *opened, const struct namesake_keys *keys,
 		     struct listed_symbols *ret);

@@ -13,8 +13,8 @@
 #include "elf/symtab.h"
 #include "symbol/go_names.h"
 #include "symbol/namesake_keys.h"
-#include "symbol/ranges.h"
-#include "symbol/table.h"
+#include "symbol/fde_ranges.h"
+#include "symbol/symbol_table.h"
 
 #define TABLES_MAX 2 /* a full table and .dynsym */
 

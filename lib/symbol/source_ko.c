@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include "elf/symtab.h"
-#include "symbol/table.h"
+#include "symbol/symbol_table.h"
 
 struct ko {
 	struct image *image;

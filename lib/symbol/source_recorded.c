@@ -19,7 +19,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "symbol/source.h"
-#include "symbol/table.h"
+#include "symbol/symbol_table.h"
 
 enum file_type { TYPE_KERNEL, TYPE_KERNEL_MODULE, TYPE_ELF, TYPE_DEX };
 

@@ -10,8 +10,8 @@
 #include "elf/plt.h"
 #include "elf/symtab.h"
 #include "fuzz.h"
-#include "symbol/ranges.h"
-#include "symbol/table.h"
+#include "symbol/fde_ranges.h"
+#include "symbol/symbol_table.h"
 
 /* Limit of entries to look up, for large inputs. */
 #define ENTRIES_MAX 64

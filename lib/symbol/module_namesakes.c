@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "symbol/namesakes.h"
+#include "symbol/module_namesakes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * perf's build-id cache. If the recording has no kernel build-id, the running kernel must have the same
  * release and the same address of the reference symbol, because a restart usually changes it (KASLR).
  */
-#ifndef SYMBOL_KERNEL_H
-#define SYMBOL_KERNEL_H
+#ifndef SYMBOL_KERNEL_TABLES_H
+#define SYMBOL_KERNEL_TABLES_H
 
 #include "proc/kallsyms.h"
 #include "symbol/source.h"
@@ -23,7 +23,7 @@ struct kallsyms *kernel_tables_take_cached(struct kernel_tables *kernel);
 
 /* A symbol table, and the shift of its addresses: recorded address = address + shift. */
 struct kernel_symbols {
-	const struct kallsyms *kallsyms; /* belongs to the kernel_tables, or is `owned`; NULL: none */
+	const struct kallsyms *kallsyms; /* the tables' own, or `owned`; NULL: none */
 	struct kallsyms *owned;          /* the caller frees it; or NULL */
 	const char *within;              /* use only this module's symbols; NULL: those of no module */
 	uint64_t shift;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "symbol/kernel.h"
+#include "symbol/kernel_tables.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Ranges of code that is not contiguous: .debug_ranges, .debug_rnglists. */
-#ifndef DWARF_RANGES_H
-#define DWARF_RANGES_H
+#ifndef DWARF_ENTRY_RANGES_H
+#define DWARF_ENTRY_RANGES_H
 
 #include "dwarf/unit.h"
 

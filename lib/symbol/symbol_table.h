@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Table of functions by address: sorted arrays, built once. If an address has several symbols, the
- * choice is perf's, so that both show the same rows. A symbol without a size extends to the next one.
- * Of several with one start, the preferred one has a size, is not weak, is global, has fewer leading
- * underscores, has the longer demangled name, or is the first, in this order.
+ * choice is perf's, so that both show the same rows. A symbol without a size extends to the next
+ * one. Of several with one start, the preferred one has a size, is not weak, is global, has fewer
+ * leading underscores, has the longer demangled name, or is the first, in this order.
  */
-#ifndef SYMBOL_TABLE_H
-#define SYMBOL_TABLE_H
+#ifndef SYMBOL_SYMBOL_TABLE_H
+#define SYMBOL_SYMBOL_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,15 +51,15 @@ void table_limit_last(struct symbol_table *table, uint64_t end);
 bool table_set_object(struct symbol_table *table, const char *object);
 
 /*
- * Sorts the symbols. A symbol of unknown size is extended to the next symbol, but by at most `reach`
- * bytes and not past its limit; the last one to the end of the next page.
+ * Sorts the symbols. A symbol of unknown size is extended to the next symbol, but by at most
+ * `reach` bytes and not past its limit; the last one to the end of the next page.
  */
 #define TABLE_REACH_ANY UINT64_MAX
 struct sp_error *table_seal(struct symbol_table *table, uint64_t reach) SP_MUST_CHECK;
 
 /*
- * Returns the symbol that contains the address, or NULL: the innermost of nested ones, but not a label
- * within a function. It stores its choices, so it is not thread-safe.
+ * Returns the symbol that contains the address, or NULL: the innermost of nested ones, but not a
+ * label within a function. It stores its choices, so it is not thread-safe.
  */
 const struct table_symbol *table_find(struct symbol_table *table, uint64_t address);
 

@@ -4,7 +4,7 @@
  * inline tree has, by that index, the inlined function's name and an address that is at the call itself;
  * the next outer call is the one at that address. Go 1.18 and 1.19 have other members around those.
  */
-#include "go/frames.h"
+#include "go/go_frames.h"
 
 #include "base/hash.h"
 

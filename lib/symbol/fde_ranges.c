@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "symbol/ranges.h"
+#include "symbol/fde_ranges.h"
 
 #include "base/cleanup.h"
 #include "base/ctx.h"

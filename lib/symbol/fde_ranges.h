@@ -3,8 +3,8 @@
  * Functions without a symbol, found by call frame information: an FDE's range is one function, or the
  * cold part of one. The sections are read on first use.
  */
-#ifndef SYMBOL_RANGES_H
-#define SYMBOL_RANGES_H
+#ifndef SYMBOL_FDE_RANGES_H
+#define SYMBOL_FDE_RANGES_H
 
 #include "binary/binary.h"
 #include "elf/call_frames.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Functions and lines of code by a Go function table, inlined calls included. */
-#ifndef GO_FRAMES_H
-#define GO_FRAMES_H
+#ifndef GO_GO_FRAMES_H
+#define GO_GO_FRAMES_H
 
 #include "base/vec.h"
 #include "go/pclntab.h"

@@ -4,7 +4,7 @@
 
 #include <elf.h>
 #include <string.h>
-#include "symbol/table.h"
+#include "symbol/symbol_table.h"
 
 static void add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
 		uint8_t binding, uint8_t type)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "dwarf/name.h"
+#include "dwarf/entry_name.h"
 
 #include <dwarf.h>
 #include <stdio.h>

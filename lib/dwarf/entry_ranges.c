@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "dwarf/ranges.h"
+#include "dwarf/entry_ranges.h"
 
 #include <dwarf.h>
 #include "dwarf/leb.h"

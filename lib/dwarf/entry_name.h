@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Finds the name of a function by its entry (DIE). */
-#ifndef DWARF_NAME_H
-#define DWARF_NAME_H
+#ifndef DWARF_ENTRY_NAME_H
+#define DWARF_ENTRY_NAME_H
 
 #include "dwarf/unit.h"
 

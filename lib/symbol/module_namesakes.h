@@ -3,8 +3,8 @@
  * Namesakes: functions of a module that share their name without parameters, whether they have
  * samples or not. Shown names are unique among all of them, so that they do not depend on filters.
  */
-#ifndef SYMBOL_NAMESAKES_H
-#define SYMBOL_NAMESAKES_H
+#ifndef SYMBOL_MODULE_NAMESAKES_H
+#define SYMBOL_MODULE_NAMESAKES_H
 
 #include "symbol/namesake_keys.h"
 #include "symbol/source.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "symbol/table.h"
+#include "symbol/symbol_table.h"
 
 #include <elf.h>
 #include <stdlib.h>
