@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The unwinder's own engine. A frame with a row in the cache (rows.h) costs that look-up and the
- * loads of the registers saved in the frame.
+ * The unwinder's own engine. A frame with a row in the cache (unwind_rows.h) costs that look-up and
+ * the loads of the registers saved in the frame.
  */
 #include "unwind/engine.h"
 
@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "unwind/frame_search.h"
 #include "unwind/heuristics.h"
-#include "unwind/rows.h"
+#include "unwind/unwind_rows.h"
 
 /* How many frames of unknown code are followed to see whether they lead to known code. */
 #define CHAIN_MAX 64

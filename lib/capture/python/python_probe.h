@@ -5,8 +5,8 @@
 
 #include "base/ctx.h"
 #include "capture/python/processes.h"
-#include "python/frames.h"
-#include "unwind/memory.h"
+#include "python/python_stack.h"
+#include "unwind/stack_memory.h"
 
 /* Number of threads for which a probe caches the address of the state. */
 #define PYTHON_THREADS_KNOWN 256

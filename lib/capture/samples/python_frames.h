@@ -14,9 +14,9 @@
 #include "capture/python/python_probe.h"
 #include "capture/python/processes.h"
 #include "machine/live.h"
-#include "python/frames.h"
+#include "python/python_stack.h"
 #include "ring/ring.h"
-#include "unwind/memory.h"
+#include "unwind/stack_memory.h"
 #include "unwind/unwind.h"
 
 struct python;

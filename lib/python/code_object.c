@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "python/code.h"
+#include "python/code_object.h"
 
 #include <stdlib.h>
 #include <string.h>

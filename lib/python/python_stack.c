@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "python/frames.h"
+#include "python/python_stack.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A code object of CPython, read from a process. */
-#ifndef PYTHON_CODE_H
-#define PYTHON_CODE_H
+#ifndef PYTHON_CODE_OBJECT_H
+#define PYTHON_CODE_OBJECT_H
 
 #include "python/layout.h"
 

@@ -3,8 +3,8 @@
  * Rows of all code that a thread has met: first by (view, ip), then by (module, offset), which all
  * processes share. Each thread has its own, so nothing is locked.
  */
-#ifndef UNWIND_ROWS_H
-#define UNWIND_ROWS_H
+#ifndef UNWIND_UNWIND_ROWS_H
+#define UNWIND_UNWIND_ROWS_H
 
 #include "unwind/engine.h"
 #include "unwind/go_callers.h"

@@ -3,8 +3,8 @@
  * Memory of a traced process, read page by page. Each page is read at most once between two resets, and
  * the number of pages is bounded, so that a structure with cycles or wild pointers costs little.
  */
-#ifndef PYTHON_MEMORY_H
-#define PYTHON_MEMORY_H
+#ifndef PYTHON_PROCESS_MEMORY_H
+#define PYTHON_PROCESS_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "unwind/rows.h"
+#include "unwind/unwind_rows.h"
 
 #include <elf.h>
 #include <endian.h>
@@ -439,8 +439,8 @@ static void make_generated(struct rows *rows, const struct unwind_arch *arch,
 	uint64_t offset = 0;
 	rows->made++;
 	ret->kind = ROW_FRAME_POINTER;
-	if (!files->generated(files->generated_arg, location->module, location->pid, location->offset,
-			      &found) ||
+	if (!files->generated(files->generated_arg, location->module, location->pid,
+			      location->offset, &found) ||
 	    (found.machine != EM_NONE && found.machine != arch->machine))
 		return;
 	const struct cfi_section section = {
@@ -521,7 +521,8 @@ static struct row content_of(struct rows *rows, const struct rows_address *addre
 	if (generated)
 		make_generated(rows, address->arch, &location, &content);
 	else
-		make_row(rows, code, address->arch, &location, address->flags & KEY_EXACT, &content);
+		make_row(rows, code, address->arch, &location, address->flags & KEY_EXACT,
+			 &content);
 	index = keep_row(rows, &content);
 	if (index != UINT32_MAX)
 		row_cache_add(&rows->by_module, location.module->index, key, index);

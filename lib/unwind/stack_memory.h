@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Access to stack memory, in a copy or by a callback, and reasons why a word may not be there. */
-#ifndef UNWIND_MEMORY_H
-#define UNWIND_MEMORY_H
+#ifndef UNWIND_STACK_MEMORY_H
+#define UNWIND_STACK_MEMORY_H
 
 #include <endian.h>
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  * stack, in the evaluation function's frame: its _PyCFrame (3.11, 3.12) or its entry frame (later).
  * The object's address (`place`) relates the group to a native frame.
  */
-#ifndef PYTHON_FRAMES_H
-#define PYTHON_FRAMES_H
+#ifndef PYTHON_PYTHON_STACK_H
+#define PYTHON_PYTHON_STACK_H
 
 #include "python/layout.h"
 

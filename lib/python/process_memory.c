@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "python/memory.h"
+#include "python/process_memory.h"
 
 #include <string.h>
 #include "base/hash.h"

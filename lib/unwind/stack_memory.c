@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "unwind/memory.h"
+#include "unwind/stack_memory.h"
 
 bool stack_load_beyond(const struct stack_copy *stack, uint64_t address, size_t size, uint64_t *ret)
 {

@@ -5,7 +5,7 @@
  * and published by storing its bit; what it made is constant then. Most files are closed after
  * the first two, since a report may need more files than a process may have open.
  */
-#include "unwind/code.h"
+#include "unwind/unwind_info.h"
 
 #include <endian.h>
 #include <pthread.h>

@@ -3,8 +3,8 @@
  * Unwind information of modules' files. The first thread that needs a module reads it; it is constant
  * afterwards. Rare parts (.debug_frame, PLTs, instructions) are read when they are needed.
  */
-#ifndef UNWIND_CODE_H
-#define UNWIND_CODE_H
+#ifndef UNWIND_UNWIND_INFO_H
+#define UNWIND_UNWIND_INFO_H
 
 #include "elf/call_frames.h"
 #include "unwind/arch.h"
