@@ -33,7 +33,7 @@
 #define TIMES_TIMES_H
 
 #include <sprof/reader.h>
-#include "profile/options.h"
+#include "profile/analysis_options.h"
 #include "states/task_states.h"
 #include "times/epochs.h"
 #include "times/leaf_times.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "profile/options.h"
+#include "profile/analysis_options.h"
 
 #include "base/error.h"
 #include "base/sized.h"

@@ -184,8 +184,8 @@ bool find_stacks_by_module(const struct analysis_view *view)
 }
 
 /*
- * Returns the stack size that would have held nearly all stacks; 0 if it is unknown, because too many
- * stacks are truncated at any size.
+ * Returns the stack size that would have held nearly all stacks; 0 if it is unknown, because too
+ * many stacks are truncated at any size.
  */
 static uint32_t stack_size_enough(const struct analysis_view *view, uint64_t truncated)
 {
@@ -209,8 +209,8 @@ static uint32_t stack_size_enough(const struct analysis_view *view, uint64_t tru
 /* Limit of the kernel for a copied stack: its size is a u16 and a multiple of 8. */
 #define STACK_COPY_MAX 65528
 #define NO_MORE_STACK                                                                          \
-	"the kernel copies at most 64 KB: compile the program with -fno-omit-frame-pointer, and "    \
-	"record with --call-graph fp"
+	"the kernel copies at most 64 KB: compile the program with -fno-omit-frame-pointer, "  \
+	"and record with --call-graph fp"
 #define NO_MORE_GO_STACK "the kernel copies at most 64 KB: record with --call-graph fp"
 #define COPY_MUCH 32768
 #define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
@@ -253,7 +253,7 @@ static const char *copy_remedy(const struct analysis_view *view, const struct pe
 	return text;
 }
 
-/* Returns whether most truncated stacks end at pages that were not resident, by the recorder's note. */
+/* Returns whether most truncated stacks end at absent pages, by the recorder's note. */
 static bool ends_at_pages(const struct analysis_view *view)
 {
 	for (size_t i = 0; i < view->work->sideband->notes.count; i++)
@@ -400,12 +400,14 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 		 "of stacks were unwound partly by frame pointer (callers may be missing)",
 		 led ? NULL : cfi_remedy},
 		{profile->system_stack, waits ? "go_scheduler" : "system_stack",
-		 waits ? "of waits are those of Go's scheduler (goroutines that wait use no thread)" :
+		 waits ? "of waits are those of Go's scheduler (goroutines that wait use no "
+			 "thread)" :
 		 later ? "of stacks begin on a thread's own stack (Go's g0), without the "
 			 "goroutine's callers" :
 			 "of stacks begin on a thread's own stack (Go's g0), without callers: its "
 			 "scheduler, growth of stacks, or C code",
-		 waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of goroutines" :
+		 waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of "
+			 "goroutines" :
 		 later ? "for these callers, record without --unwind later" :
 		 scheduler ? NULL : "for callers of C code, build with "
 				    "CGO_CFLAGS='-O2 -fno-omit-frame-pointer'"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "findings/text.h"
+#include "findings/finding_text.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Numbers in the sentences of findings. */
-#ifndef FINDINGS_TEXT_H
-#define FINDINGS_TEXT_H
+#ifndef FINDINGS_FINDING_TEXT_H
+#define FINDINGS_FINDING_TEXT_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Options of an analysis, with the defaults of groups that were not given. */
-#ifndef PROFILE_OPTIONS_H
-#define PROFILE_OPTIONS_H
+#ifndef PROFILE_ANALYSIS_OPTIONS_H
+#define PROFILE_ANALYSIS_OPTIONS_H
 
 #include <sprof/analysis.h>
 
