@@ -483,7 +483,7 @@ static const struct option *find_letter(const struct option_usage *usage, char l
 }
 
 /* State of parsing the command line. */
-struct scan {
+struct option_scan {
 	const struct option_usage *usage;
 	char **argv;
 	int argc, at;
@@ -495,7 +495,8 @@ static bool is_option_word(const char *word)
 }
 
 /* Parses the option's argument: the attached text, or the next word. */
-static bool take_argument(struct scan *scan, const struct option *option, const char *attached)
+static bool take_argument(struct option_scan *scan, const struct option *option,
+			  const char *attached)
 {
 	const char *text = attached;
 	char title[64];
@@ -510,7 +511,7 @@ static bool take_argument(struct scan *scan, const struct option *option, const 
 	return option->parse(option, text);
 }
 
-static bool parse_long(struct scan *scan, const char *word)
+static bool parse_long(struct option_scan *scan, const char *word)
 {
 	const char *equals = strchr(word, '=');
 	size_t size = equals ? (size_t)(equals - word) : strlen(word);
@@ -531,7 +532,7 @@ static bool parse_long(struct scan *scan, const char *word)
 	return option->parse(option, NULL);
 }
 
-static bool parse_short(struct scan *scan, const char *letters)
+static bool parse_short(struct option_scan *scan, const char *letters)
 {
 	for (; *letters; letters++) {
 		const struct option *option = find_letter(scan->usage, *letters);
@@ -546,7 +547,7 @@ static bool parse_short(struct scan *scan, const char *letters)
 }
 
 /* Moves the words of an option, from `start` to scan->at, before the operands found so far. */
-static void move_before_operands(struct scan *scan, int start, int operands)
+static void move_before_operands(struct option_scan *scan, int start, int operands)
 {
 	char *words[2]; /* an option and its value: at most two */
 	size_t count = (size_t)(scan->at - start);
@@ -558,7 +559,7 @@ static void move_before_operands(struct scan *scan, int start, int operands)
 
 int options_parse(const struct option_usage *usage, int argc, char **argv, int *operands)
 {
-	struct scan scan = {.usage = usage, .argv = argv, .argc = argc, .at = 1};
+	struct option_scan scan = {.usage = usage, .argv = argv, .argc = argc, .at = 1};
 	int seen = 0; /* operands found so far, just before the next word */
 	while (scan.at < argc) {
 		int start = scan.at;

@@ -142,18 +142,18 @@ static bool has_counters(const struct record_layout *layout)
 }
 
 /* Ranges of the file, which threads take one by one. */
-struct ranges {
+struct file_ranges {
 	VEC(struct reader_extent);
 	atomic_size_t next;
 	atomic_bool stop; /* a thread failed */
 };
 
-static void ranges_deinit(struct ranges *ranges)
+static void ranges_deinit(struct file_ranges *ranges)
 {
 	vec_deinit(ranges);
 }
 
-static struct sp_error *ranges_make(struct ranges *ranges, const struct sideband *sideband,
+static struct sp_error *ranges_make(struct file_ranges *ranges, const struct sideband *sideband,
 				    size_t threads)
 {
 	const uint64_t *splits = sideband->splits.items;
@@ -172,7 +172,7 @@ static struct sp_error *ranges_make(struct ranges *ranges, const struct sideband
 	return NULL;
 }
 
-static uint64_t size_of(const struct ranges *ranges)
+static uint64_t size_of(const struct file_ranges *ranges)
 {
 	uint64_t size = 0;
 	for (size_t i = 0; i < ranges->count; i++)
@@ -221,7 +221,7 @@ enum phase_kind { PHASE_COUNT, PHASE_RESOLVE, PHASE_ROWS };
 struct phase {
 	enum phase_kind kind;
 	struct worker *workers;
-	struct ranges *ranges;
+	struct file_ranges *ranges;
 	struct sp_error **errors; /* errors of the workers, by worker */
 };
 
@@ -229,7 +229,7 @@ static void run_phase(void *arg, unsigned int i)
 {
 	const struct phase *phase = arg;
 	struct worker *worker = &phase->workers[i];
-	struct ranges *ranges = phase->ranges;
+	struct file_ranges *ranges = phase->ranges;
 	struct sp_error *error = NULL;
 	switch (phase->kind) {
 	case PHASE_COUNT:
@@ -255,7 +255,7 @@ static void run_phase(void *arg, unsigned int i)
 	phase->errors[i] = error;
 }
 
-static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
+static struct sp_error *all_workers(struct run *run, struct file_ranges *ranges,
 				    enum phase_kind kind)
 {
 	CLEANUP_FREE struct sp_error **errors = calloc(run->worker_count, sizeof(*errors));
@@ -391,7 +391,7 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	TRY(names_init(&run.names, run.machine, run.resolver,
 		       labels_need_sources(&labels) ? &finder : NULL, &run.options));
 
-	CLEANUP(ranges_deinit) struct ranges ranges = {0};
+	CLEANUP(ranges_deinit) struct file_ranges ranges = {0};
 	size_t threads = has_counters(run.work.layout) ? 1 : run.threads;
 	TRY(ranges_make(&ranges, &run.sideband, threads));
 	if (run.sideband.deferred_count) {

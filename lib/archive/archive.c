@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <sprof/reader.h>
-#include "archive/arguments.h"
+#include "archive/hidden_arguments.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -26,8 +26,8 @@
 #include "file/reader_struct.h"
 #include "stacks/dump_unwind.h"
 #include "stored/chunks.h"
-#include "stored/files.h"
-#include "stored/names.h"
+#include "stored/stored_files.h"
+#include "stored/stored_names.h"
 #include "symbol/kept_names.h"
 #include "symbol/resolver.h"
 
@@ -37,7 +37,7 @@ DEFINE_CLEANUP(struct sp_reader *, sp_reader_free)
 DEFINE_CLEANUP(struct sp_names *, sp_names_free)
 
 /* An archive being made. */
-struct archive {
+struct archive_writer {
 	struct sp_ctx *ctx;
 	struct sp_archive_options options;
 	struct sp_reader *reader;   /* the recording, for its events and its file */
@@ -48,7 +48,7 @@ struct archive {
 	struct record_buffer bytes; /* records to append */
 };
 
-static void archive_deinit(struct archive *archive)
+static void archive_deinit(struct archive_writer *archive)
 {
 	stored_names_deinit(&archive->names);
 	vec_deinit(&archive->bytes);
@@ -64,7 +64,7 @@ static const enum sp_key branch_keys[] = {SP_KEY_SYMBOL_FROM, SP_KEY_SYMBOL_TO, 
 static const enum sp_key data_keys[] = {SP_KEY_SYMBOL_DADDR, SP_KEY_SRCLINE};
 
 /* Runs an analysis. Its resolver logs to `names`. */
-static struct sp_error *run(const struct archive *archive, struct sp_names *names,
+static struct sp_error *run(const struct archive_writer *archive, struct sp_names *names,
 			    const struct sp_analysis_rows *rows, bool branches)
 {
 	const struct sp_analysis_tree tree = {
@@ -111,7 +111,7 @@ static bool has_stack_copies(const struct sp_reader *reader)
 	return false;
 }
 
-static struct sp_error *run_all(const struct archive *archive, struct sp_names *names)
+static struct sp_error *run_all(const struct archive_writer *archive, struct sp_names *names)
 {
 	const struct {
 		struct sp_analysis_rows rows;
@@ -145,7 +145,7 @@ static struct sp_error *had_files(const struct sp_reader *reader, bool *ret)
 	return error;
 }
 
-static struct sp_error *find_names(struct archive *archive)
+static struct sp_error *find_names(struct archive_writer *archive)
 {
 	CLEANUP(cleanup_sp_names_free) struct sp_names *names = NULL;
 	bool files;
@@ -182,7 +182,7 @@ static bool is_being_written(int fd)
 }
 
 /* Refuses recordings of other users: names would tell them about files that they may not read. */
-static struct sp_error *check_owner(const struct archive *archive)
+static struct sp_error *check_owner(const struct archive_writer *archive)
 {
 	uid_t owner = archive->status.st_uid;
 	if (archive->options.capture || owner == 0 || owner == geteuid())
@@ -236,7 +236,7 @@ static bool has_changed(const struct stat *before, const struct stat *now)
 }
 
 /* Replaces the file's chunks by the new bytes; after a failure, the file has none. */
-static struct sp_error *append(struct archive *archive)
+static struct sp_error *append(struct archive_writer *archive)
 {
 	const struct sp_reader *reader = archive->reader;
 	struct stat status;
@@ -277,7 +277,7 @@ static void buffer_deinit(struct record_buffer *buffer)
 /* -- The archive ----------------------------------------------------------- */
 
 /* Makes all chunks. Those of files exist already, and are not copied. */
-static struct sp_error *encode(struct archive *archive)
+static struct sp_error *encode(struct archive_writer *archive)
 {
 	CLEANUP(buffer_deinit) struct record_buffer data = {0};
 	archive->bytes = archive->names.files;
@@ -304,7 +304,7 @@ static struct sp_archive_summary summary_of(const struct stored_names *names, ui
 	return summary;
 }
 
-static struct sp_error *make(struct archive *archive, const char *path)
+static struct sp_error *make(struct archive_writer *archive, const char *path)
 {
 	TRY(sp_reader_open(archive->ctx, path, &archive->reader));
 	if (fstat(archive->reader->fd, &archive->status))
@@ -346,7 +346,7 @@ static struct sp_error *make(struct archive *archive, const char *path)
 struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,
 			    const struct sp_archive_options *options, struct sp_archive_summary *ret)
 {
-	CLEANUP(archive_deinit) struct archive archive = {.ctx = ctx};
+	CLEANUP(archive_deinit) struct archive_writer archive = {.ctx = ctx};
 	TRY(sized_copy(&archive.options, sizeof(archive.options), options));
 	struct sp_error *error = make(&archive, path);
 	if (!error && ret)

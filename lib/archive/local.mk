@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/archive/archive.c \
-	lib/archive/arguments.c \
-	lib/archive/arguments.h
+	lib/archive/hidden_arguments.c \
+	lib/archive/hidden_arguments.h

@@ -222,7 +222,7 @@ bool disk_cache_has(int folder, const struct disk_key *key)
 /* -- Writing --------------------------------------------------------------- */
 
 /* A file of a folder. */
-struct kept_file {
+struct cache_file {
 	struct timespec used;
 	uint64_t size;
 	char name[64];
@@ -230,7 +230,7 @@ struct kept_file {
 
 static int compare_used(const void *a, const void *b)
 {
-	const struct kept_file *x = a, *y = b;
+	const struct cache_file *x = a, *y = b;
 	return u64_order((uint64_t)x->used.tv_sec, (uint64_t)y->used.tv_sec)
 		       ?: u64_order((uint64_t)x->used.tv_nsec, (uint64_t)y->used.tv_nsec);
 }
@@ -240,7 +240,7 @@ static int compare_used(const void *a, const void *b)
  */
 static void make_room(int folder, uint64_t size)
 {
-	struct { VEC(struct kept_file); } files = {0};
+	struct { VEC(struct cache_file); } files = {0};
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	uint64_t total = size;
@@ -250,14 +250,14 @@ static void make_room(int folder, uint64_t size)
 		return;
 	}
 	for (struct dirent *found; (found = readdir(dir));) {
-		struct kept_file *file = NULL;
+		struct cache_file *file = NULL;
 		if (!fstatat(folder, found->d_name, &status, AT_SYMLINK_NOFOLLOW) &&
 		    S_ISREG(status.st_mode) && strlen(found->d_name) < sizeof(file->name))
 			file = vec_push(&files);
 		if (!file)
 			continue;
-		*file = (struct kept_file){.used = status.st_mtim,
-					   .size = (uint64_t)status.st_size};
+		*file = (struct cache_file){.used = status.st_mtim,
+					    .size = (uint64_t)status.st_size};
 		strcpy(file->name, found->d_name);
 		total += file->size;
 	}

@@ -26,7 +26,7 @@
 #define COPY_BYTES ((size_t)512 << 10)
 
 /* Request to a proxy, and its result. */
-struct job {
+struct open_request {
 	char path[PATH_MAX];
 	char root[64];
 	struct guarded_file file; /* all but the descriptor */
@@ -34,7 +34,7 @@ struct job {
 	char message[PATH_MAX + 256], remedy[256]; /* "": none */
 	uint8_t copied[COPY_BYTES];
 };
-_Static_assert(sizeof(struct job) <= PROXY_BYTES, "a job fits the memory of a proxy");
+_Static_assert(sizeof(struct open_request) <= PROXY_BYTES, "a job fits the memory of a proxy");
 
 /*
  * Whether the path leads through a process of another user namespace. The process's user could have
@@ -70,7 +70,7 @@ bool guarded_file_is_local(int fd, const char *path)
 }
 
 /* Replaces *fd with a copy in memory. */
-static struct sp_error *copy(int *fd, struct job *job)
+static struct sp_error *copy(int *fd, struct open_request *job)
 {
 	CLEANUP_CLOSE int copy_fd = memfd_create("sprof-copy", MFD_CLOEXEC);
 	size_t got = 1;
@@ -94,7 +94,7 @@ static struct sp_error *copy(int *fd, struct job *job)
 
 static int open_file(void *bytes)
 {
-	struct job *job = bytes;
+	struct open_request *job = bytes;
 	CLEANUP_CLOSE int fd = -1;
 	struct sp_error *error = regular_file_open(job->root, job->path, 0, &fd, &job->file.status);
 	job->file.is_copy = false;
@@ -130,7 +130,7 @@ struct sp_error *guarded_file_open(struct proxies *proxies, const char *root, co
 	CLEANUP_FREE char *shown = regular_file_shown(root, path);
 	NEED(shown);
 	struct proxy *proxy = proxy_get(proxies, key_of(root, path));
-	struct job *job = proxy ? proxy_bytes(proxy) : NULL;
+	struct open_request *job = proxy ? proxy_bytes(proxy) : NULL;
 	CLEANUP_CLOSE int fd = -1;
 	if (job && (strlen(path) >= sizeof(job->path) ||
 		    (root && strlen(root) >= sizeof(job->root)))) {

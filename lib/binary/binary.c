@@ -20,7 +20,7 @@
 #include "base/io.h"
 #include "base/vec.h"
 #include "binary/vdso.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 /* Limits of files that are held: for each CPU, and whatever the limit of open files. */
 #define CPU_FILES 48
@@ -212,7 +212,7 @@ enum proof {
 	PROOF_INODE, /* opened by /proc/PID/exe or map_files; a mismatch is not reported */
 };
 
-struct search {
+struct binary_file_search {
 	const struct binary_env *env;
 	const struct module *module;
 	const char *path; /* recorded path, without " (deleted)" */
@@ -285,7 +285,7 @@ static bool has_recorded_inode(const struct module *module, const struct image *
 	       module->min == minor(image->device);
 }
 
-static bool has_recorded_id(const struct search *search, const struct image *image,
+static bool has_recorded_id(const struct binary_file_search *search, const struct image *image,
 			    enum proof proof)
 {
 	const struct module *module = search->module;
@@ -308,7 +308,7 @@ static bool has_recorded_id(const struct search *search, const struct image *ima
 }
 
 /* Accepts any file below --symfs if the module has no recorded build-id. Notes another architecture. */
-static bool is_given(const struct search *search, const struct image *image)
+static bool is_given(const struct binary_file_search *search, const struct image *image)
 {
 	const struct binary_env *env = search->env;
 	if (!env->symfs || !*env->symfs)
@@ -321,7 +321,8 @@ static bool is_given(const struct search *search, const struct image *image)
 }
 
 /* Whether the image is the recorded file; if not, the diagnosis gets the reason. */
-static bool is_recorded(const struct search *search, const struct image *image, enum proof proof)
+static bool is_recorded(const struct binary_file_search *search, const struct image *image,
+			enum proof proof)
 {
 	const struct module *module = search->module;
 	if (module->build_id_size > 0)
@@ -339,7 +340,7 @@ static bool is_recorded(const struct search *search, const struct image *image, 
  * Keeps the opened image if it is the recorded file. Other errors than lack of memory go into the
  * diagnosis.
  */
-static struct sp_error *consider(struct search *search, struct sp_error *error,
+static struct sp_error *consider(struct binary_file_search *search, struct sp_error *error,
 				 struct image *opened, enum proof proof)
 {
 	CLEANUP(cleanup_image_free) struct image *image = opened;
@@ -375,18 +376,19 @@ static struct sp_error *consider(struct search *search, struct sp_error *error,
 	return NULL;
 }
 
-static struct sp_error *try_path(struct search *search, const char *root, const char *path,
-				 enum proof proof)
+static struct sp_error *try_path(struct binary_file_search *search, const char *root,
+				 const char *path, enum proof proof)
 {
 	struct image *image = NULL;
 	struct sp_error *error = image_open_guarded(search->env->proxies, root, path, &image);
 	return consider(search, error, image, proof);
 }
 
-static struct sp_error *try_format(struct search *search, enum proof proof, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+static struct sp_error *try_format(struct binary_file_search *search, enum proof proof,
+				   const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-static struct sp_error *try_format(struct search *search, enum proof proof, const char *format, ...)
+static struct sp_error *try_format(struct binary_file_search *search, enum proof proof,
+				   const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -418,7 +420,7 @@ static int search_map_files(void *bytes)
 }
 
 /* Opens the first entry of map_files with the recorded inode. Only root may read it. */
-static struct sp_error *try_map_files(struct search *search, uint32_t pid)
+static struct sp_error *try_map_files(struct binary_file_search *search, uint32_t pid)
 {
 	const struct module *module = search->module;
 	struct map_files_job job = {.maj = module->maj, .min = module->min, .ino = module->ino};
@@ -431,7 +433,7 @@ static struct sp_error *try_map_files(struct search *search, uint32_t pid)
 }
 
 /* Tries the files of the process that mapped the module: /proc/PID/root, exe and map_files. */
-static struct sp_error *try_process(struct search *search, uint32_t pid)
+static struct sp_error *try_process(struct binary_file_search *search, uint32_t pid)
 {
 	const char *root = ctx_root(search->env->ctx);
 	CLEANUP_FREE char *view = format_text("%s/proc/%u/root", root, pid);
@@ -444,7 +446,7 @@ static struct sp_error *try_process(struct search *search, uint32_t pid)
 	return NULL;
 }
 
-static struct sp_error *search_places(struct search *search, uint32_t pid)
+static struct sp_error *search_places(struct binary_file_search *search, uint32_t pid)
 {
 	const char *symfs = search->env->symfs;
 	if (symfs && *symfs)
@@ -492,7 +494,7 @@ static struct sp_error *open_file(const struct binary_env *env, const struct mod
 {
 	CLEANUP_FREE char *path = binary_recorded_path(module);
 	NEED(path);
-	struct search search = {
+	struct binary_file_search search = {
 		.env = env,
 		.module = module,
 		.diagnosis = diagnosis,
@@ -534,7 +536,7 @@ struct sp_error *binary_open_debug_only(const struct binary_env *env, const stru
 	CLEANUP(diagnosis_clear) struct diagnosis diagnosis = {0};
 	CLEANUP_FREE char *path = binary_recorded_path(module);
 	NEED(path);
-	struct search search = {
+	struct binary_file_search search = {
 		.env = env,
 		.module = module,
 		.diagnosis = &diagnosis,

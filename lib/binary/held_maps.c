@@ -20,7 +20,7 @@
 #include "base/guarded_file.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 /* Limit of open maps and folders; also an eighth of the files that this process may open. */
 #define FILES_MAX 256
@@ -34,7 +34,7 @@
 #define COPIES_MAX ((uint64_t)64 << 20)
 
 /* /tmp of a mount namespace. */
-struct folder {
+struct tmp_folder {
 	int fd;
 	dev_t device;
 	ino_t inode;
@@ -52,7 +52,7 @@ struct watch {
 };
 
 /* A jitdump of a process with another root directory. */
-struct dump {
+struct held_jitdump {
 	uint32_t pid;
 	uint64_t inode;
 	int fd;
@@ -69,8 +69,8 @@ struct held_maps {
 	struct { VEC(struct held_map); } maps;
 	struct { VEC(struct watch); } watches;
 	struct { VEC(uint32_t); } living; /* indexes of processes that have not ended */
-	struct { VEC(struct folder); } folders;
-	struct { VEC(struct dump); } dumps;
+	struct { VEC(struct tmp_folder); } folders;
+	struct { VEC(struct held_jitdump); } dumps;
 };
 
 struct sp_error *held_maps_new(struct sp_ctx *ctx, struct held_maps **ret)
@@ -111,7 +111,7 @@ void held_maps_free(struct held_maps *maps)
 static bool drop_oldest(struct held_maps *maps)
 {
 	for (size_t i = 0; i < maps->dumps.count; i++) {
-		struct dump *dump = &maps->dumps.items[i];
+		struct held_jitdump *dump = &maps->dumps.items[i];
 		if (!dump->ended)
 			continue;
 		maps->copied -= dump->copied;
@@ -174,11 +174,11 @@ static int open_folder(void *bytes)
 static int add_folder(struct held_maps *maps, int *fd, bool here)
 {
 	struct stat status;
-	struct folder *free_slot = NULL;
+	struct tmp_folder *free_slot = NULL;
 	if (fstat(*fd, &status))
 		return -1;
 	for (size_t i = 0; i < maps->folders.count; i++) {
-		struct folder *folder = &maps->folders.items[i];
+		struct tmp_folder *folder = &maps->folders.items[i];
 		if (folder->fd < 0)
 			free_slot = folder;
 		else if (folder->device == status.st_dev && folder->inode == status.st_ino)
@@ -186,11 +186,11 @@ static int add_folder(struct held_maps *maps, int *fd, bool here)
 	}
 	if (!has_room(maps))
 		return -1;
-	struct folder *slot = free_slot ?: vec_push(&maps->folders);
+	struct tmp_folder *slot = free_slot ?: vec_push(&maps->folders);
 	if (!slot)
 		return -1;
-	*slot = (struct folder){.fd = take_fd(fd), .device = status.st_dev, .inode = status.st_ino,
-				.here = here};
+	*slot = (struct tmp_folder){
+		.fd = take_fd(fd), .device = status.st_dev, .inode = status.st_ino, .here = here};
 	maps->files++;
 	return (int)(slot - maps->folders.items);
 }
@@ -199,7 +199,7 @@ static void release_folder(struct held_maps *maps, struct watch *watch)
 {
 	if (watch->folder < 0)
 		return;
-	struct folder *folder = &maps->folders.items[watch->folder];
+	struct tmp_folder *folder = &maps->folders.items[watch->folder];
 	watch->folder = -1;
 	if (--folder->users)
 		return;
@@ -228,7 +228,7 @@ static void find_folder(struct held_maps *maps, size_t index)
 /* -- Maps ------------------------------------------------------------------ */
 
 /* Opens the map in its folder for reading; -1: there is none, or it is not acceptable. */
-static int open_map(const struct folder *folder, const struct held_map *map, uid_t owner,
+static int open_map(const struct tmp_folder *folder, const struct held_map *map, uid_t owner,
 		    struct stat *status_ret)
 {
 	char name[32], link[32];
@@ -343,7 +343,7 @@ static uint64_t copy_file(struct held_maps *maps, int *file, uint64_t size)
 
 /* -- Jitdumps -------------------------------------------------------------- */
 
-static struct dump *find_dump(const struct held_maps *maps, uint32_t pid, uint64_t inode)
+static struct held_jitdump *find_dump(const struct held_maps *maps, uint32_t pid, uint64_t inode)
 {
 	for (size_t i = maps ? maps->dumps.count : 0; i-- > 0;)
 		if (maps->dumps.items[i].pid == pid && maps->dumps.items[i].inode == inode)
@@ -353,7 +353,7 @@ static struct dump *find_dump(const struct held_maps *maps, uint32_t pid, uint64
 
 int held_maps_dump(const struct held_maps *maps, uint32_t pid, uint64_t inode)
 {
-	const struct dump *dump = find_dump(maps, pid, inode);
+	const struct held_jitdump *dump = find_dump(maps, pid, inode);
 	return dump ? dump->fd : -1;
 }
 
@@ -377,10 +377,10 @@ bool held_maps_add_dump(struct held_maps *maps, uint32_t pid, const char *path, 
 			  (tasks_owner(maps->ctx, pid, &owner) && uid == owner);
 	if (file.is_copy || file.status.st_ino != inode || !is_trusted)
 		return true;
-	struct dump *dump = vec_push(&maps->dumps);
+	struct held_jitdump *dump = vec_push(&maps->dumps);
 	if (!dump)
 		return false;
-	*dump = (struct dump){.pid = pid, .inode = inode, .fd = take_fd(&fd)};
+	*dump = (struct held_jitdump){.pid = pid, .inode = inode, .fd = take_fd(&fd)};
 	maps->files++;
 	return true;
 }
@@ -389,7 +389,7 @@ bool held_maps_add_dump(struct held_maps *maps, uint32_t pid, const char *path, 
 static void end_dumps(struct held_maps *maps, uint32_t pid)
 {
 	for (size_t i = 0; i < maps->dumps.count;) {
-		struct dump *dump = &maps->dumps.items[i];
+		struct held_jitdump *dump = &maps->dumps.items[i];
 		struct stat status;
 		if (dump->pid != pid || dump->ended || fstat(dump->fd, &status)) {
 			i++;
@@ -397,7 +397,7 @@ static void end_dumps(struct held_maps *maps, uint32_t pid)
 		}
 		int fd = dump->fd;
 		memmove(dump, dump + 1, (--maps->dumps.count - i) * sizeof(*dump));
-		struct dump copy = {.pid = pid, .inode = status.st_ino, .ended = true};
+		struct held_jitdump copy = {.pid = pid, .inode = status.st_ino, .ended = true};
 		copy.copied = copy_file(maps, &fd, (uint64_t)status.st_size);
 		copy.fd = fd;
 		if (fd >= 0)

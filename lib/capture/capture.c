@@ -13,7 +13,7 @@
 #include "capture/recorder.h"
 #include "capture/tasks/attach.h"
 #include "capture/tasks/descendants.h"
-#include "capture/tasks/describe.h"
+#include "capture/tasks/describe_tasks.h"
 #include "capture/tasks/find.h"
 #include "capture/tasks/rescan.h"
 #include "proc/kernel_cache.h"

@@ -5,7 +5,7 @@
  * PMCCNTR_EL0; the kernel allows them for events with bit 1 in config1 (kernel.perf_user_access,
  * Linux 5.17). Their number is in the instruction.
  */
-#include "count/page.h"
+#include "count/count_page.h"
 
 #include <stddef.h>
 

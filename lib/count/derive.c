@@ -13,14 +13,14 @@
 	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |  \
 	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 
-struct code {
+struct event_identity {
 	uint32_t type;
 	uint64_t config;
 };
 
 /* `event` of `whole`, in per cent where `percent`: `event` is a part of `whole` then. */
 static const struct ratio {
-	struct code event, whole;
+	struct event_identity event, whole;
 	enum sp_stat_derived_kind kind;
 	bool percent;
 } ratios[] = {
@@ -52,7 +52,7 @@ struct derivation {
 	size_t count, index;
 };
 
-static bool is_code(const struct sp_stat_event *event, struct code code)
+static bool is_code(const struct sp_stat_event *event, struct event_identity code)
 {
 	return event->type == code.type && event->config == code.config;
 }
@@ -68,7 +68,7 @@ static bool same_group(const char *one, const char *other)
 }
 
 /* The value of another event that goes with this one; 0: there is none. */
-static double part(const struct derivation *derivation, struct code code)
+static double part(const struct derivation *derivation, struct event_identity code)
 {
 	const struct sp_stat_event *event = &derivation->events[derivation->index];
 	for (size_t i = 0; i < derivation->count; i++) {
@@ -100,10 +100,12 @@ static struct sp_stat_derived divide(enum sp_stat_derived_kind kind, double valu
 static size_t add_stalled(const struct derivation *derivation, double instructions,
 			  struct sp_stat_derived *ret)
 {
-	double front = part(derivation, (struct code){PERF_TYPE_HARDWARE,
-						      PERF_COUNT_HW_STALLED_CYCLES_FRONTEND});
-	double back = part(derivation, (struct code){PERF_TYPE_HARDWARE,
-						     PERF_COUNT_HW_STALLED_CYCLES_BACKEND});
+	double front =
+		part(derivation, (struct event_identity){PERF_TYPE_HARDWARE,
+							 PERF_COUNT_HW_STALLED_CYCLES_FRONTEND});
+	double back =
+		part(derivation, (struct event_identity){PERF_TYPE_HARDWARE,
+							 PERF_COUNT_HW_STALLED_CYCLES_BACKEND});
 	double stalled = front > back ? front : back;
 	if (!(stalled > 0) || !(instructions > 0))
 		return 0;
@@ -131,7 +133,8 @@ size_t sp_stat_derive(const struct sp_stat_event *events, const struct sp_stat_r
 	}
 	if (is_clock(event))
 		ret[0] = divide(SP_STAT_CPUS_UTILIZED, value, elapsed_ns);
-	else if (is_code(event, (struct code){PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES}))
+	else if (is_code(event,
+			 (struct event_identity){PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES}))
 		ret[0] = divide(SP_STAT_GHZ, value, time);
 	else if (time > 0)
 		ret[0] = divide(SP_STAT_RATE, 1e9 * value, time);

@@ -6,7 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/count/meter.c lib/count/meter.h \
 	lib/count/meter_control.c \
 	lib/count/meter_read.c \
-	lib/count/page.c lib/count/page.h \
+	lib/count/count_page.c lib/count/count_page.h \
 	lib/count/stat_places.c \
 	lib/count/stat.c lib/count/stat.h \
 	lib/count/stat_events.c \
@@ -15,7 +15,7 @@ lib_libsprof_core_la_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/test_derive.c \
 	tests/unit/test_estimate.c \
-	tests/unit/test_page.c \
+	tests/unit/test_count_page.c \
 	tests/unit/test_stat_places.c
 dist_check_SCRIPTS += tests/live/test_example_meter.sh
 PROGRAM_TESTS += tests/live/test_meter

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/sized.h"
-#include "count/page.h"
+#include "count/count_page.h"
 #include "event/attr_fields.h"
 #include "event/rights.h"
 #include "proc/cgroup.h"
@@ -34,7 +34,7 @@
 DEFINE_CLEANUP(struct sp_meter *, sp_meter_free)
 
 /* Common data while a meter's events are opened. */
-struct opening {
+struct meter_opening {
 	struct sp_ctx *ctx;
 	const struct sp_meter_options *options;
 	struct sp_meter *meter;
@@ -43,12 +43,12 @@ struct opening {
 	bool sampling;
 };
 
-static bool has(const struct opening *opening, enum sp_meter_flag flag)
+static bool has(const struct meter_opening *opening, enum sp_meter_flag flag)
 {
 	return opening->options->flags & flag;
 }
 
-static struct sp_error *find_events(struct opening *opening)
+static struct sp_error *find_events(struct meter_opening *opening)
 {
 	struct sp_meter *meter = opening->meter;
 	const struct sp_meter_options *options = opening->options;
@@ -77,7 +77,7 @@ static struct sp_error *find_events(struct opening *opening)
 	return NULL;
 }
 
-static bool waits(const struct opening *opening)
+static bool waits(const struct meter_opening *opening)
 {
 	return opening->options->flags & (SP_METER_DISABLED | SP_METER_ENABLE_ON_EXEC);
 }
@@ -86,7 +86,7 @@ static bool waits(const struct opening *opening)
  * A group begins when all of it is there: what joins one that runs, and belongs to another PMU (as
  * task-clock does), is not scheduled before the next switch, though its times say so (Linux 6.18).
  */
-static struct sp_error *begin_group(const struct opening *opening)
+static struct sp_error *begin_group(const struct meter_opening *opening)
 {
 	struct sp_meter *meter = opening->meter;
 	if (meter->count < 2 || meter->apart || waits(opening) || opening->options->leader)
@@ -95,7 +95,8 @@ static struct sp_error *begin_group(const struct opening *opening)
 }
 
 /* Apply the options; an attr that was given is changed only by explicit options. */
-static void set_attr(const struct opening *opening, size_t index, struct perf_event_attr *attr)
+static void set_attr(const struct meter_opening *opening, size_t index,
+		     struct perf_event_attr *attr)
 {
 	const struct sp_meter_options *options = opening->options;
 	bool leads = index == 0 || has(opening, SP_METER_APART);
@@ -130,7 +131,7 @@ static void set_attr(const struct opening *opening, size_t index, struct perf_ev
 }
 
 /* Requests an id at the same offset of all records: it identifies a record's event. */
-static void set_sampling(struct opening *opening)
+static void set_sampling(struct meter_opening *opening)
 {
 	struct sp_meter *meter = opening->meter;
 	for (size_t i = 0; i < meter->count; i++)
@@ -141,7 +142,7 @@ static void set_sampling(struct opening *opening)
 	}
 }
 
-static struct sp_error *refusal(const struct opening *opening, size_t index, int errnum)
+static struct sp_error *refusal(const struct meter_opening *opening, size_t index, int errnum)
 {
 	static const enum rights_action actions[] = {
 		[SP_METER_SELF] = RIGHTS_KERNEL, [SP_METER_TASK] = RIGHTS_TASK,
@@ -177,7 +178,7 @@ static struct sp_error *refusal(const struct opening *opening, size_t index, int
  * Returns the descriptor, or -errno. Clears newer bits of the read format if the kernel rejects
  * them and the options do not set them.
  */
-static int try_open(const struct opening *opening, struct metered *event, int group_fd)
+static int try_open(const struct meter_opening *opening, struct metered *event, int group_fd)
 {
 	const struct event_kernel *kernel = event_kernel_real();
 	bool keep = has(opening, SP_METER_KEEP_ON_EXEC);
@@ -198,7 +199,7 @@ static int try_open(const struct opening *opening, struct metered *event, int gr
 	}
 }
 
-static struct sp_error *open_event(const struct opening *opening, size_t index)
+static struct sp_error *open_event(const struct meter_opening *opening, size_t index)
 {
 	struct sp_meter *meter = opening->meter;
 	struct metered *event = &meter->events[index];
@@ -215,7 +216,7 @@ static struct sp_error *open_event(const struct opening *opening, size_t index)
 }
 
 /* The ring is the leader's; the others of its meter use it. */
-static struct sp_error *map_ring(const struct opening *opening)
+static struct sp_error *map_ring(const struct meter_opening *opening)
 {
 	struct sp_meter *meter = opening->meter;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = opening->options->ring_bytes;
@@ -252,7 +253,7 @@ static struct sp_error *make_decoder(struct sp_meter *meter)
 	return decoder_new(&layout, &meter->decoder);
 }
 
-static void map_pages(const struct opening *opening)
+static void map_pages(const struct meter_opening *opening)
 {
 	struct sp_meter *meter = opening->meter;
 	meter->map_size = (size_t)sysconf(_SC_PAGESIZE);
@@ -267,7 +268,7 @@ static void map_pages(const struct opening *opening)
 }
 
 /* arm64 lets only events be read in user space that ask for it; x86 has no such bit. */
-static void ask_user_access(const struct opening *opening, size_t index)
+static void ask_user_access(const struct meter_opening *opening, size_t index)
 {
 	struct perf_event_attr *attr = &opening->meter->events[index].attr;
 	if (opening->meter->syscalls || opening->options->attr)
@@ -279,7 +280,7 @@ static void ask_user_access(const struct opening *opening, size_t index)
 		attr->config1 |= USER_ACCESS;
 }
 
-static struct sp_error *find_target(struct opening *opening, int *cgroup_fd)
+static struct sp_error *find_target(struct meter_opening *opening, int *cgroup_fd)
 {
 	const struct sp_meter_options *options = opening->options;
 	CLEANUP(cgroup_hierarchy_deinit) struct cgroup_hierarchy hierarchy = {0};
@@ -307,7 +308,7 @@ struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_options
 	struct sp_meter_options copy;
 	NEED(meter);
 	TRY(sized_copy(&copy, sizeof(copy), options));
-	struct opening opening = {.ctx = ctx, .options = &copy, .meter = meter};
+	struct meter_opening opening = {.ctx = ctx, .options = &copy, .meter = meter};
 	meter->apart = has(&opening, SP_METER_APART);
 	/* Only the thread itself may read its counters; of what is inherited they are only a part. */
 	meter->syscalls = copy.target != SP_METER_SELF ||

@@ -4,7 +4,7 @@
 #define COUNT_METER_H
 
 #include <sprof/meter.h>
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "event/parse.h"
 #include "record/decode.h"
 #include "ring/ring.h"

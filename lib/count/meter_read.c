@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "count/estimate.h"
 #include "count/meter.h"
-#include "count/page.h"
+#include "count/count_page.h"
 
 /* Words of a read, taken one by one. */
 struct words {

@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/sized.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 DEFINE_CLEANUP(struct sp_stat *, sp_stat_free)
 

@@ -18,7 +18,7 @@
 #include "base/vec.h"
 #include "capture/tasks/workload.h"
 #include "count/estimate.h"
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "event/parse.h"
 #include "event/rights.h"
 #include "proc/sysfs.h"
@@ -46,18 +46,18 @@ struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp
 				uint32_t *place_of) SP_MUST_CHECK;
 
 /* Counts of one descriptor. */
-struct reading {
+struct count_reading {
 	uint64_t value, enabled_ns, running_ns;
 };
 
-struct unit {
+struct count_unit {
 	int fd;              /* -1: not open: the task was gone, or the CPU offline */
 	bool present;        /* it is open, or needs no descriptor */
 	int32_t cpu;         /* -1: any */
 	uint32_t place;      /* index into places */
-	struct reading now, mark;
+	struct count_reading now, mark;
 	/* Sum of earlier descriptors, closed because their CPU went offline. */
-	struct reading before;
+	struct count_reading before;
 	struct observations since_start, since_mark;
 };
 
@@ -68,7 +68,7 @@ struct counter {
 	size_t leader;       /* index of counters; its own if it is alone */
 	bool group_read;     /* leaders only: members are read with it */
 	int cgroup_fd;       /* -1: none; belongs to the stat */
-	struct unit *units;
+	struct count_unit *units;
 	size_t unit_count;
 };
 

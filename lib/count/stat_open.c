@@ -58,11 +58,12 @@ static bool cpu_among(const struct event_spec *spec, int32_t cpu)
 
 static bool add_unit(struct counter *counter, const struct target *target)
 {
-	struct unit *units = realloc(counter->units, (counter->unit_count + 1) * sizeof(*units));
+	struct count_unit *units =
+		realloc(counter->units, (counter->unit_count + 1) * sizeof(*units));
 	if (!units)
 		return false;
 	counter->units = units;
-	units[counter->unit_count++] = (struct unit){
+	units[counter->unit_count++] = (struct count_unit){
 		.fd = -1, .cpu = target->cpu, .place = target->place, .present = counter->spec->tool};
 	return true;
 }
@@ -300,7 +301,7 @@ int stat_open_again(struct sp_stat *stat, size_t index, const struct target *tar
 {
 	struct counter *counter = &stat->counters[index];
 	const struct counter *leader = &stat->counters[counter->leader];
-	struct unit *at = &counter->units[unit];
+	struct count_unit *at = &counter->units[unit];
 	int fd = try_open(stat, counter, target, leader == counter ? -1 : leader->units[unit].fd);
 	if (fd < 0)
 		return -fd;

@@ -23,7 +23,7 @@
 #define TOLD_MAX 32
 
 /* The first of the counters on that CPU; they are on, or not, all together. */
-static const struct unit *unit_of(const struct sp_stat *stat, size_t target)
+static const struct count_unit *unit_of(const struct sp_stat *stat, size_t target)
 {
 	for (size_t i = 0; i < stat->counter_count; i++) {
 		const struct counter *counter = &stat->counters[i];
@@ -45,7 +45,7 @@ void stat_cpus_switched(struct sp_stat *stat, bool on)
 	if (!stat->cpu_states)
 		stat->cpu_states = calloc(stat->targets.count + 1, sizeof(*stat->cpu_states));
 	for (size_t i = 0; stat->cpu_states && i < stat->targets.count; i++) {
-		const struct unit *unit = unit_of(stat, i);
+		const struct count_unit *unit = unit_of(stat, i);
 		stat->cpu_states[i].seen_ns = now_ns;
 		stat->cpu_states[i].enabled_ns = unit ? unit->now.enabled_ns : 0;
 	}
@@ -80,7 +80,8 @@ static uint64_t looked_ns(const struct sp_stat *stat)
 }
 
 /* Standing still means: now, too. */
-static bool has_gone(const struct sp_stat *stat, const struct unit *unit, struct stat_cpu *cpu)
+static bool has_gone(const struct sp_stat *stat, const struct count_unit *unit,
+		     struct stat_cpu *cpu)
 {
 	struct offline_cpu seen = {.seen_ns = cpu->seen_ns, .time_on_ns = cpu->enabled_ns};
 	uint64_t since_ns, values[2], now_ns = looked_ns(stat);
@@ -119,7 +120,7 @@ static int open_again(struct sp_stat *stat, size_t target)
 static struct sp_error *check_cpu(struct sp_stat *stat, size_t target)
 {
 	struct stat_cpu *cpu = &stat->cpu_states[target];
-	const struct unit *unit = unit_of(stat, target);
+	const struct count_unit *unit = unit_of(stat, target);
 	if (!unit)
 		return NULL;
 	bool goes = !cpu->gone && has_gone(stat, unit, cpu);
@@ -168,7 +169,7 @@ struct sum {
 };
 
 /* Takes what was read of a unit: differences are observed. */
-static void stat_observe(struct sp_stat *stat, struct unit *unit, struct reading now)
+static void stat_observe(struct sp_stat *stat, struct count_unit *unit, struct count_reading now)
 {
 	now.value += unit->before.value;
 	now.enabled_ns += unit->before.enabled_ns;
@@ -203,15 +204,15 @@ static struct sp_error *read_group(struct sp_stat *stat, size_t leader, size_t u
 	for (i = leader; i <= last && at < (size_t)size / sizeof(uint64_t); i++)
 		if (unit < counters[i].unit_count && counters[i].units[unit].fd >= 0)
 			stat_observe(stat, &counters[i].units[unit],
-				     (struct reading){stat->buffer[at++], stat->buffer[1],
-						      stat->buffer[2]});
+				     (struct count_reading){stat->buffer[at++], stat->buffer[1],
+							    stat->buffer[2]});
 	return NULL;
 }
 
 static struct sp_error *read_alone(struct sp_stat *stat, size_t index, size_t unit)
 {
-	struct unit *at = &stat->counters[index].units[unit];
-	struct reading now;
+	struct count_unit *at = &stat->counters[index].units[unit];
+	struct count_reading now;
 	ssize_t size = read(at->fd, &now, sizeof(now));
 	if (size == 0) /* pinned, and never scheduled */
 		return NULL;
@@ -231,7 +232,7 @@ static void read_tool(struct sp_stat *stat, struct counter *counter)
 									 : system_ns;
 	have |= counter->spec->tool == EVENT_TOOL_DURATION_TIME;
 	if (counter->unit_count && have)
-		counter->units[0].now = (struct reading){value, elapsed_ns, elapsed_ns};
+		counter->units[0].now = (struct count_reading){value, elapsed_ns, elapsed_ns};
 }
 
 struct sp_error *sp_stat_read(struct sp_stat *stat)
@@ -257,7 +258,7 @@ void sp_stat_mark(struct sp_stat *stat)
 {
 	for (size_t i = 0; i < stat->counter_count; i++)
 		for (size_t u = 0; u < stat->counters[i].unit_count; u++) {
-			struct unit *unit = &stat->counters[i].units[u];
+			struct count_unit *unit = &stat->counters[i].units[u];
 			unit->mark = unit->now;
 			unit->since_mark = (struct observations){0};
 		}
@@ -273,10 +274,11 @@ uint32_t sp_stat_period_ms(const struct sp_stat *stat)
 }
 
 static void add_unit(const struct sp_stat *stat, const struct counter *counter,
-		     const struct unit *unit, enum sp_stat_span span, struct sp_stat_row *row,
+		     const struct count_unit *unit, enum sp_stat_span span, struct sp_stat_row *row,
 		     struct sum *sum)
 {
-	struct reading from = span == SP_STAT_SINCE_MARK ? unit->mark : (struct reading){0};
+	struct count_reading from =
+		span == SP_STAT_SINCE_MARK ? unit->mark : (struct count_reading){0};
 	/* A level (temperature, occupancy): what it is, not by how much it rose. */
 	if (counter->spec->snapshot)
 		from.value = 0;
@@ -346,7 +348,7 @@ struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
 	memset(stat->rows, 0, count * sizeof(*stat->rows));
 	for (size_t i = 0; i < stat->counter_count; i++)
 		for (size_t u = 0; u < stat->counters[i].unit_count; u++) {
-			const struct unit *unit = &stat->counters[i].units[u];
+			const struct count_unit *unit = &stat->counters[i].units[u];
 			size_t at = unit->place * stat->counter_count + i;
 			if (unit->present)
 				add_unit(stat, &stat->counters[i], unit, span, &stat->rows[at],

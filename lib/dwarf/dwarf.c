@@ -8,8 +8,8 @@
 #include "base/parallel.h"
 #include "dwarf/leb.h"
 #include "dwarf/line.h"
-#include "dwarf/name.h"
-#include "dwarf/ranges.h"
+#include "dwarf/entry_name.h"
+#include "dwarf/entry_ranges.h"
 #include "dwarf/split.h"
 #include "dwarf/unit.h"
 #include "dwarf/walk.h"
@@ -22,8 +22,8 @@
 
 #define UNIT_NONE UINT64_MAX
 
-struct search {
-	struct reader *reader;
+struct unit_finder {
+	struct dwarf_reader *reader;
 	struct dwarf_file *file;
 	const uint64_t *vaddrs;
 	size_t count;
@@ -36,7 +36,7 @@ struct search {
 
 static void claim(void *arg, uint64_t low, uint64_t high)
 {
-	struct search *search = arg;
+	struct unit_finder *search = arg;
 	const uint64_t *vaddrs = search->vaddrs;
 	if (high <= vaddrs[0] || low > vaddrs[search->count - 1] ||
 	    !code_map_has(search->file->code, low))
@@ -52,7 +52,7 @@ static void claim(void *arg, uint64_t low, uint64_t high)
 }
 
 /* Reads a set of .debug_aranges, which has the ranges of one unit. False if it is damaged. */
-static bool read_set(struct search *search, struct cursor *cursor, bool *memory_ret)
+static bool read_set(struct unit_finder *search, struct cursor *cursor, bool *memory_ret)
 {
 	uint64_t length;
 	uint16_t version;
@@ -86,7 +86,7 @@ static bool read_set(struct search *search, struct cursor *cursor, bool *memory_
 	return true;
 }
 
-static struct sp_error *read_aranges(struct search *search)
+static struct sp_error *read_aranges(struct unit_finder *search)
 {
 	struct section *section = &search->file->sections[SECTION_ARANGES];
 	uint64_t size = section_size(section);
@@ -107,7 +107,7 @@ static struct sp_error *read_aranges(struct search *search)
 }
 
 /* Finds the code of a unit without ranges by its line table. */
-static struct sp_error *ask_lines(struct search *search, const struct unit *unit)
+static struct sp_error *ask_lines(struct unit_finder *search, const struct unit *unit)
 {
 	struct line_table table;
 	struct sp_error *error = line_table_open(search->reader, unit, &table);
@@ -117,7 +117,7 @@ static struct sp_error *ask_lines(struct search *search, const struct unit *unit
 	return error;
 }
 
-static struct sp_error *ask_unit(struct search *search, uint64_t offset)
+static struct sp_error *ask_unit(struct unit_finder *search, uint64_t offset)
 {
 	struct unit unit;
 	struct sp_error *error = unit_read_header(search->file, offset, &unit);
@@ -133,7 +133,7 @@ static struct sp_error *ask_unit(struct search *search, uint64_t offset)
 	bool said = unit.ranges.form || (unit.low_pc_value.form && unit.high_pc.form);
 	if (!said)
 		return unit.has_lines ? ask_lines(search, &unit) : NULL;
-	struct ranges ranges;
+	struct entry_ranges ranges;
 	uint64_t low, high;
 	ranges_begin(&unit, &unit.low_pc_value, &unit.high_pc, &unit.ranges, &ranges);
 	while (search->work-- > 0 && ranges_next(&ranges, &low, &high))
@@ -141,7 +141,7 @@ static struct sp_error *ask_unit(struct search *search, uint64_t offset)
 	return NULL;
 }
 
-static struct sp_error *ask_units(struct search *search)
+static struct sp_error *ask_units(struct unit_finder *search)
 {
 	struct dwarf_file *file = search->file;
 	struct sp_error *damage;
@@ -157,14 +157,14 @@ static struct sp_error *ask_units(struct search *search)
  * Sets units_of[i] to the offset of the unit that contains vaddrs[i] (ascending), or UNIT_NONE.
  * Ranges that begin outside of file->code are ignored.
  */
-static struct sp_error *unit_index_find(struct reader *reader, struct dwarf_file *file,
+static struct sp_error *unit_index_find(struct dwarf_reader *reader, struct dwarf_file *file,
 				 const uint64_t *vaddrs, size_t count, uint64_t *units_of)
 {
 	for (size_t i = 0; i < count; i++)
 		units_of[i] = UNIT_NONE;
 	if (count == 0)
 		return NULL;
-	struct search search = {
+	struct unit_finder search = {
 		.reader = reader,
 		.file = file,
 		.vaddrs = vaddrs,
@@ -263,19 +263,19 @@ struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *opt
 }
 
 /* The addresses of one unit: elements [first, end) of job.order. */
-struct task {
+struct unit_task {
 	uint64_t unit;
 	size_t first, end;
 };
 
-struct job {
+struct dwarf_lookup {
 	struct dwarf *dwarf;
 	const struct dwarf_query *query;
 	const uint64_t *units_of;
 	uint32_t *order; /* indices of vaddrs, sorted by unit */
-	VEC(struct task) tasks;
+	VEC(struct unit_task) tasks;
 	size_t next; /* index of the next task to start */
-	VEC(struct reader *) readers; /* one for each thread */
+	VEC(struct dwarf_reader *) readers; /* one for each thread */
 	struct dwarf_answer *answer;
 	size_t owned;  /* number of addresses in `order`: those in a unit */
 	uint64_t bytes; /* size of all tasks' units */
@@ -284,13 +284,13 @@ struct job {
 };
 
 /* State of resolving the addresses of one unit. */
-struct work {
-	struct reader *reader;
+struct unit_work {
+	struct dwarf_reader *reader;
 	const struct unit *unit; /* unit of the entries */
 	struct line_table lines;
 	bool lines_wanted;
 	struct line_query *queries;
-	struct node **nodes;
+	struct function_node **nodes;
 	size_t count;
 };
 
@@ -298,10 +298,10 @@ struct work {
  * Returns a frame of `node` (NULL: unknown function) at a line: a new one without caller or, if lines
  * are not needed, the node's last frame if that has the same file.
  */
-static struct sp_error *frame_at(struct work *work, struct node *node, uint64_t file,
+static struct sp_error *frame_at(struct unit_work *work, struct function_node *node, uint64_t file,
 				  uint32_t line, struct dwarf_frame **ret)
 {
-	struct reader *reader = work->reader;
+	struct dwarf_reader *reader = work->reader;
 	if (!work->lines_wanted && node && node->recent && node->recent_file == file) {
 		*ret = node->recent;
 		return NULL;
@@ -333,10 +333,10 @@ static struct sp_error *frame_at(struct work *work, struct node *node, uint64_t 
  * Makes the frames of one address: of the innermost function, and of the functions that it is inlined
  * into, unless these frames exist already.
  */
-static struct sp_error *frame_of(struct work *work, size_t i, const struct dwarf_frame **ret)
+static struct sp_error *frame_of(struct unit_work *work, size_t i, const struct dwarf_frame **ret)
 {
 	const struct line_query *query = &work->queries[i];
-	struct node *node = work->nodes[i];
+	struct function_node *node = work->nodes[i];
 	struct dwarf_frame *frame;
 	if (!node && !query->found)
 		return NULL;
@@ -357,14 +357,15 @@ static struct sp_error *frame_of(struct work *work, size_t i, const struct dwarf
 }
 
 /* Whether query i has the same frames as the one before it: the same node, file and line. */
-static bool same_as_before(const struct work *work, size_t i)
+static bool same_as_before(const struct unit_work *work, size_t i)
 {
 	const struct line_query *a = &work->queries[i - 1], *b = &work->queries[i];
 	return work->nodes[i] == work->nodes[i - 1] && a->found == b->found &&
 	       a->file == b->file && (a->line == b->line || !work->lines_wanted);
 }
 
-static struct sp_error *answer_all(struct job *job, const struct task *task, struct work *work)
+static struct sp_error *answer_all(struct dwarf_lookup *job, const struct unit_task *task,
+				   struct unit_work *work)
 {
 	const struct dwarf_frame **innermost = job->answer->innermost;
 	for (size_t i = 0; i < work->count; i++) {
@@ -378,8 +379,8 @@ static struct sp_error *answer_all(struct job *job, const struct task *task, str
 	return NULL;
 }
 
-static struct sp_error *resolve_unit(struct job *job, const struct task *task, struct work *work,
-				     const struct unit *skeleton)
+static struct sp_error *resolve_unit(struct dwarf_lookup *job, const struct unit_task *task,
+				     struct unit_work *work, const struct unit *skeleton)
 {
 	CLEANUP(cleanup_dwarf_file_free) struct dwarf_file *object = NULL;
 	struct unit unit = *skeleton;
@@ -410,12 +411,13 @@ static struct sp_error *resolve_unit(struct job *job, const struct task *task, s
 	return error;
 }
 
-static struct sp_error *do_task(struct job *job, const struct task *task, struct reader *reader)
+static struct sp_error *do_task(struct dwarf_lookup *job, const struct unit_task *task,
+				struct dwarf_reader *reader)
 {
-	struct work work = {.reader = reader, .count = task->end - task->first,
-			    .lines_wanted = job->query->lines};
+	struct unit_work work = {.reader = reader, .count = task->end - task->first,
+				 .lines_wanted = job->query->lines};
 	CLEANUP_FREE struct line_query *queries = calloc(work.count, sizeof(*queries));
-	CLEANUP_FREE struct node **nodes = calloc(work.count, sizeof(*nodes));
+	CLEANUP_FREE struct function_node **nodes = calloc(work.count, sizeof(*nodes));
 	struct unit skeleton;
 	NEED(queries && nodes);
 	work.queries = queries;
@@ -436,7 +438,7 @@ static struct sp_error *do_task(struct job *job, const struct task *task, struct
 
 static void hand(void *arg, unsigned int i)
 {
-	struct job *job = arg;
+	struct dwarf_lookup *job = arg;
 	while (!__atomic_load_n(&job->no_memory, __ATOMIC_RELAXED) &&
 	       !ctx_cancelled(job->dwarf->options.places.ctx)) {
 		size_t next = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
@@ -453,7 +455,7 @@ static void hand(void *arg, unsigned int i)
 /* Compares indices of vaddrs by unit, then by address. */
 static int compare_order(const void *a, const void *b, void *arg)
 {
-	const struct job *job = arg;
+	const struct dwarf_lookup *job = arg;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 	if (job->units_of[i] != job->units_of[j])
 		return job->units_of[i] < job->units_of[j] ? -1 : 1;
@@ -464,7 +466,7 @@ static int compare_order(const void *a, const void *b, void *arg)
  * Adds the unit's size to the total. False if the total exceeds the section's size: units overlap,
  * because a damaged .debug_aranges refers to places inside units. Their walk would cost too much.
  */
-static bool weigh(struct job *job, uint64_t unit)
+static bool weigh(struct dwarf_lookup *job, uint64_t unit)
 {
 	struct dwarf_file *file = job->dwarf->file;
 	uint64_t end, size = 0;
@@ -478,7 +480,7 @@ static bool weigh(struct job *job, uint64_t unit)
 }
 
 /* Notes overlapping units as damage; this unit and later ones are not read. False: out of memory. */
-static bool note_overlap(struct job *job, uint64_t unit)
+static bool note_overlap(struct dwarf_lookup *job, uint64_t unit)
 {
 	const struct section *info = &job->dwarf->file->sections[SECTION_INFO];
 	struct sp_error *error = reader_damage(job->readers.items[0],
@@ -487,7 +489,7 @@ static bool note_overlap(struct job *job, uint64_t unit)
 	return !error;
 }
 
-static bool make_tasks(struct job *job, size_t count)
+static bool make_tasks(struct dwarf_lookup *job, size_t count)
 {
 	size_t owned = 0;
 	job->order = calloc(count, sizeof(*job->order));
@@ -500,25 +502,25 @@ static bool make_tasks(struct job *job, size_t count)
 	qsort_r(job->order, owned, sizeof(*job->order), compare_order, job);
 	for (size_t i = 0; i < owned; i++) {
 		uint64_t unit = job->units_of[job->order[i]];
-		struct task *task = job->tasks.count ? vec_last(&job->tasks) : NULL;
+		struct unit_task *task = job->tasks.count ? vec_last(&job->tasks) : NULL;
 		if (!task || task->unit != unit) {
 			if (!weigh(job, unit))
 				return note_overlap(job, unit);
 			task = vec_push(&job->tasks);
 			if (!task)
 				return false;
-			*task = (struct task){.unit = unit, .first = i};
+			*task = (struct unit_task){.unit = unit, .first = i};
 		}
 		task->end = i + 1;
 	}
 	return true;
 }
 
-static bool add_readers(struct job *job, size_t wanted)
+static bool add_readers(struct dwarf_lookup *job, size_t wanted)
 {
 	while (job->readers.count < wanted) {
-		struct reader *reader = reader_new(job->dwarf->file, job->answer->texts);
-		struct reader **slot = reader ? vec_push(&job->readers) : NULL;
+		struct dwarf_reader *reader = reader_new(job->dwarf->file, job->answer->texts);
+		struct dwarf_reader **slot = reader ? vec_push(&job->readers) : NULL;
 		if (!slot) {
 			reader_free(reader);
 			return false;
@@ -528,7 +530,7 @@ static bool add_readers(struct job *job, size_t wanted)
 	return true;
 }
 
-static void job_deinit(struct job *job)
+static void job_deinit(struct dwarf_lookup *job)
 {
 	for (size_t i = 0; i < job->readers.count; i++)
 		reader_free(job->readers.items[i]);
@@ -579,7 +581,7 @@ static void sum_broken(const struct dwarf_file *file, struct dwarf_answer *answe
 }
 
 /* Moves the readers' results to the answer; false when out of memory. */
-static bool collect(const struct job *job)
+static bool collect(const struct dwarf_lookup *job)
 {
 	const struct dwarf *dwarf = job->dwarf;
 	struct dwarf_answer *answer = job->answer;
@@ -590,7 +592,7 @@ static bool collect(const struct job *job)
 	sum_broken(dwarf->alt, answer);
 	sum_broken(dwarf->package, answer);
 	for (size_t i = 0; i < job->readers.count; i++) {
-		struct reader *reader = job->readers.items[i];
+		struct dwarf_reader *reader = job->readers.items[i];
 		answer->damages += reader->damages;
 		if (!answer->damage)
 			answer->damage = take_ptr(reader->damage);
@@ -602,7 +604,7 @@ static bool collect(const struct job *job)
 	return true;
 }
 
-static struct sp_error *resolve(struct job *job, uint64_t *units_of)
+static struct sp_error *resolve(struct dwarf_lookup *job, uint64_t *units_of)
 {
 	struct dwarf *dwarf = job->dwarf;
 	size_t count = job->query->count;
@@ -643,7 +645,8 @@ struct sp_error *dwarf_resolve(struct dwarf *dwarf, const struct dwarf_query *qu
 	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = new_answer(query->count);
 	CLEANUP_FREE uint64_t *units_of = calloc(query->count + 1, sizeof(*units_of));
 	NEED(answer && units_of);
-	struct job job = {.dwarf = dwarf, .query = query, .units_of = units_of, .answer = answer};
+	struct dwarf_lookup job = {
+		.dwarf = dwarf, .query = query, .units_of = units_of, .answer = answer};
 	struct sp_error *error = resolve(&job, units_of);
 	job_deinit(&job);
 	if (!error)

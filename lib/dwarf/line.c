@@ -8,7 +8,7 @@
 
 #define FORMATS_MAX 255
 
-struct format {
+struct entry_format {
 	struct attribute fields[FORMATS_MAX]; /* DW_LNCT_*, DW_FORM_* */
 	uint8_t count;
 };
@@ -73,7 +73,7 @@ static bool read_old_names(struct line_table *table, struct cursor *cursor, bool
 }
 
 static bool read_format(struct cursor *cursor, const struct encoding *encoding,
-			struct format *format)
+			struct entry_format *format)
 {
 	if (!cursor_u8(cursor, &format->count))
 		return false;
@@ -92,7 +92,7 @@ static bool read_format(struct cursor *cursor, const struct encoding *encoding,
 }
 
 /* Reads a directory or file entry of version 5; false if it reaches past the end. */
-static bool read_entry(struct cursor *cursor, const struct format *format,
+static bool read_entry(struct cursor *cursor, const struct entry_format *format,
 		       const struct encoding *encoding, struct line_file *ret)
 {
 	*ret = (struct line_file){0};
@@ -125,7 +125,7 @@ static bool add_entry(struct line_table *table, bool directories, const struct l
 static bool read_new_names(struct line_table *table, struct cursor *cursor,
 			   const struct encoding *encoding, bool directories, bool *ok_ret)
 {
-	struct format format;
+	struct entry_format format;
 	uint64_t count;
 	*ok_ret = read_format(cursor, encoding, &format) && cursor_uleb(cursor, &count);
 	for (uint64_t i = 0; *ok_ret && i < count; i++) {
@@ -176,7 +176,7 @@ static bool read_fixed(struct line_table *table, struct cursor *cursor, struct e
 	       cursor_bytes(cursor, table->opcode_base - 1u, &table->opcode_lengths);
 }
 
-struct sp_error *line_table_open(struct reader *reader, const struct unit *unit,
+struct sp_error *line_table_open(struct dwarf_reader *reader, const struct unit *unit,
 				 struct line_table *ret)
 {
 	struct section *section = lines_of(unit);
@@ -212,14 +212,14 @@ struct sp_error *line_table_open(struct reader *reader, const struct unit *unit,
 }
 
 /* Registers of the line number state machine. */
-struct machine_state {
+struct line_registers {
 	uint64_t address, file;
 	uint32_t line;
 };
 
-struct run {
+struct line_program {
 	struct line_table *table;
-	struct machine_state now, row; /* `row`: last row of the current sequence */
+	struct line_registers now, row; /* `row`: last row of the current sequence */
 	bool in_sequence;              /* `row` is valid */
 	/* For line_table_run(): */
 	struct line_query *queries;
@@ -234,13 +234,13 @@ struct run {
 };
 
 /* Goes on with the query of this index. */
-static void set_next(struct run *run, size_t next)
+static void set_next(struct line_program *run, size_t next)
 {
 	run->next = next;
 	run->wanted = next < run->count ? run->queries[next].vaddr : UINT64_MAX;
 }
 
-static void add_row(struct run *run, bool ends)
+static void add_row(struct line_program *run, bool ends)
 {
 	uint64_t address = run->now.address;
 	if (run->in_sequence && address >= run->row.address) {
@@ -267,11 +267,11 @@ static void add_row(struct run *run, bool ends)
 		return;
 	if (run->found && run->low < address)
 		run->found(run->arg, run->low, address);
-	run->now = (struct machine_state){.file = 1, .line = 1};
+	run->now = (struct line_registers){.file = 1, .line = 1};
 }
 
 /* Adds a file by DW_LNE_define_file, which perf inject writes for JIT code. */
-static bool define_file(struct run *run, struct cursor *operand)
+static bool define_file(struct line_program *run, struct cursor *operand)
 {
 	struct line_file file = {0};
 	const char *name;
@@ -285,7 +285,7 @@ static bool define_file(struct run *run, struct cursor *operand)
 	return !run->no_memory;
 }
 
-static bool extended(struct run *run, struct cursor *cursor)
+static bool extended(struct line_program *run, struct cursor *cursor)
 {
 	uint64_t size;
 	uint8_t opcode;
@@ -315,7 +315,7 @@ static bool skip_operands(struct cursor *cursor, uint8_t count)
 	return true;
 }
 
-static bool standard(struct run *run, struct cursor *cursor, uint8_t opcode)
+static bool standard(struct line_program *run, struct cursor *cursor, uint8_t opcode)
 {
 	const struct line_table *table = run->table;
 	uint64_t u;
@@ -352,7 +352,7 @@ static bool standard(struct run *run, struct cursor *cursor, uint8_t opcode)
 }
 
 /* Runs the line program; false if it is damaged. */
-static bool run_program(struct run *run)
+static bool run_program(struct line_program *run)
 {
 	const struct line_table *table = run->table;
 	struct cursor cursor = table->program;
@@ -372,13 +372,13 @@ static bool run_program(struct run *run)
 	return run->work >= 0;
 }
 
-static struct sp_error *run_table(struct reader *reader, struct run *run)
+static struct sp_error *run_table(struct dwarf_reader *reader, struct line_program *run)
 {
 	struct line_table *table = run->table;
 	size_t size = cursor_left(&table->program);
 	if (!table->line_range || size == 0)
 		return NULL;
-	run->now = (struct machine_state){.file = 1, .line = 1};
+	run->now = (struct line_registers){.file = 1, .line = 1};
 	run->work = 65536 + 256 * (int64_t)run->count;
 	if (run_program(run))
 		return NULL;
@@ -388,23 +388,23 @@ static struct sp_error *run_table(struct reader *reader, struct run *run)
 								    "a damaged line program"));
 }
 
-struct sp_error *line_table_run(struct reader *reader, struct line_table *table,
+struct sp_error *line_table_run(struct dwarf_reader *reader, struct line_table *table,
 				struct line_query *queries, size_t count)
 {
-	struct run run = {.table = table, .queries = queries, .count = count};
+	struct line_program run = {.table = table, .queries = queries, .count = count};
 	return run_table(reader, &run);
 }
 
-struct sp_error *line_table_extents(struct reader *reader, struct line_table *table,
+struct sp_error *line_table_extents(struct dwarf_reader *reader, struct line_table *table,
 				    void (*found)(void *arg, uint64_t low, uint64_t high),
 				    void *arg)
 {
-	struct run run = {.table = table, .found = found, .arg = arg};
+	struct line_program run = {.table = table, .found = found, .arg = arg};
 	return run_table(reader, &run);
 }
 
 /* Makes "DIRECTORY/NAME"; the reader owns it. */
-static struct sp_error *join(struct reader *reader, const char *directory, const char *name,
+static struct sp_error *join(struct dwarf_reader *reader, const char *directory, const char *name,
 			     const char **ret)
 {
 	if (!*directory || *name == '/')
@@ -416,7 +416,7 @@ static struct sp_error *join(struct reader *reader, const char *directory, const
 }
 
 /* Returns the directory of a file; "" if the table does not have it. */
-static struct sp_error *directory_of(struct reader *reader, const struct line_table *table,
+static struct sp_error *directory_of(struct dwarf_reader *reader, const struct line_table *table,
 				     const struct line_file *file, const char **ret)
 {
 	const char *unit = unit_string(table->unit, &table->unit->comp_dir) ?: "";
@@ -433,8 +433,8 @@ static struct sp_error *directory_of(struct reader *reader, const struct line_ta
 	return !directory || *directory == '/' ? NULL : join(reader, unit, directory, ret);
 }
 
-struct sp_error *line_table_path(struct reader *reader, struct line_table *table, uint64_t file,
-				 const char **ret)
+struct sp_error *line_table_path(struct dwarf_reader *reader, struct line_table *table,
+				 uint64_t file, const char **ret)
 {
 	*ret = NULL;
 	uint64_t index = table->version < 5 ? file - 1 : file;

@@ -41,7 +41,7 @@ struct line_query {
  * Reads the header of the unit's table. *ret is empty if the unit has none. Damage is noted; the
  * part before the damage is used.
  */
-struct sp_error *line_table_open(struct reader *reader, const struct unit *unit,
+struct sp_error *line_table_open(struct dwarf_reader *reader, const struct unit *unit,
 				 struct line_table *ret) SP_MUST_CHECK;
 void line_table_close(struct line_table *table);
 
@@ -50,13 +50,13 @@ void line_table_close(struct line_table *table);
  * that covers the vaddr, the last row that is not above it. Sequences that begin outside of the
  * file's code are ignored. A row before the vaddr's symbol is replaced by one that is not.
  */
-struct sp_error *line_table_run(struct reader *reader, struct line_table *table,
+struct sp_error *line_table_run(struct dwarf_reader *reader, struct line_table *table,
 				struct line_query *queries, size_t count) SP_MUST_CHECK;
 
 /*
  * Calls found() with [low, high) of each sequence. Used for units without address ranges.
  */
-struct sp_error *line_table_extents(struct reader *reader, struct line_table *table,
+struct sp_error *line_table_extents(struct dwarf_reader *reader, struct line_table *table,
 				    void (*found)(void *arg, uint64_t low, uint64_t high),
 				    void *arg) SP_MUST_CHECK;
 
@@ -64,7 +64,7 @@ struct sp_error *line_table_extents(struct reader *reader, struct line_table *ta
  * Returns the path of a file with its directories; absolute if one of these is. The reader owns
  * *ret; it is NULL if the table has no such file.
  */
-struct sp_error *line_table_path(struct reader *reader, struct line_table *table, uint64_t file,
-				 const char **ret) SP_MUST_CHECK;
+struct sp_error *line_table_path(struct dwarf_reader *reader, struct line_table *table,
+				 uint64_t file, const char **ret) SP_MUST_CHECK;
 
 #endif

@@ -5,8 +5,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/dwarf/form.c lib/dwarf/form.h \
 	lib/dwarf/leb.h \
 	lib/dwarf/line.c lib/dwarf/line.h \
-	lib/dwarf/name.c lib/dwarf/name.h \
-	lib/dwarf/ranges.c lib/dwarf/ranges.h \
+	lib/dwarf/entry_name.c lib/dwarf/entry_name.h \
+	lib/dwarf/entry_ranges.c lib/dwarf/entry_ranges.h \
 	lib/dwarf/section.c lib/dwarf/section.h \
 	lib/dwarf/split.c lib/dwarf/split.h \
 	lib/dwarf/unit.c lib/dwarf/unit.h \

@@ -135,14 +135,14 @@ void section_close(struct section *section)
 }
 
 /* Header of a compressed section. */
-struct packing {
+struct compression_header {
 	uint32_t type;
 	uint64_t size;        /* size after inflating */
 	uint64_t header_size; /* size of the header, before the compressed bytes */
 };
 
 static bool read_packing(const struct section *section, const struct image_bytes *bytes,
-			 struct packing *ret)
+			 struct compression_header *ret)
 {
 	const struct image *image = section->image;
 	struct cursor cursor = cursor_make(bytes->bytes, bytes->size, image->swap, image->path,
@@ -151,11 +151,11 @@ static bool read_packing(const struct section *section, const struct image_bytes
 	if (bytes->size >= 12 && !memcmp(bytes->bytes, "ZLIB", 4) && section->name[1] == 'z') {
 		/* In .zdebug_*, the size is big-endian, whatever the file's byte order is. */
 		cursor.swap = BYTE_ORDER == LITTLE_ENDIAN;
-		*ret = (struct packing){.type = ELFCOMPRESS_ZLIB, .header_size = 12};
+		*ret = (struct compression_header){.type = ELFCOMPRESS_ZLIB, .header_size = 12};
 		return cursor_bytes(&cursor, 4, &magic) && cursor_u64(&cursor, &ret->size);
 	}
 	uint32_t size32;
-	*ret = (struct packing){.header_size = image->is_64bit ? 24 : 12};
+	*ret = (struct compression_header){.header_size = image->is_64bit ? 24 : 12};
 	if (!cursor_u32(&cursor, &ret->type))
 		return false;
 	if (image->is_64bit)
@@ -171,7 +171,7 @@ static uint8_t *inflate(const struct section *section, uint64_t *size_ret)
 {
 	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
 	const struct image *image = section->image;
-	struct packing packing;
+	struct compression_header packing;
 	uint8_t *unpacked = NULL;
 	struct sp_error *error =
 		image_range_bytes(image, section->file_offset, section->packed_size, &bytes);
@@ -194,7 +194,7 @@ static uint8_t *inflate(const struct section *section, uint64_t *size_ret)
 }
 
 /* Memory of a disk_key. */
-struct key_texts {
+struct section_key {
 	char name[17], identity[DISK_CACHE_IDENTITY_MAX];
 };
 
@@ -202,7 +202,7 @@ struct key_texts {
  * Identifies the section by its file's inode and times, which another user cannot forge. A build-id
  * would not do: any file may claim that of libc.
  */
-static struct disk_key make_key(const struct section *section, struct key_texts *texts)
+static struct disk_key make_key(const struct section *section, struct section_key *texts)
 {
 	const struct image *image = section->image;
 	snprintf(texts->identity, sizeof(texts->identity),
@@ -238,7 +238,7 @@ static void use_bytes(struct section *section, const uint8_t *bytes, uint64_t si
 /* Opens the section in the cache; false if it is not there. Call it under the lock. */
 static bool open_kept(struct section *section)
 {
-	struct key_texts texts;
+	struct section_key texts;
 	const struct disk_key key = make_key(section, &texts);
 	CLEANUP_CLOSE int folder = open_folder(section, false);
 	sp_error_free(disk_cache_open(folder, &key, &section->kept));
@@ -250,7 +250,7 @@ static bool open_kept(struct section *section)
 /* Inflates the section, and keeps it in the cache. Call it under the lock. */
 static bool inflate_and_keep(struct section *section)
 {
-	struct key_texts texts;
+	struct section_key texts;
 	uint64_t size;
 	uint8_t *bytes = inflate(section, &size);
 	if (!bytes)

@@ -104,7 +104,7 @@ static bool find_part(struct dwarf_file *package, uint64_t id, struct package_pa
 
 /* Search for a skeleton's unit. */
 struct unit_search {
-	struct reader *reader;
+	struct dwarf_reader *reader;
 	const struct unit *skeleton;
 	struct unit *unit; /* result */
 	bool found;
@@ -193,7 +193,7 @@ static struct sp_error *search_object(struct unit_search *search, struct dwarf_f
 	return error;
 }
 
-static struct sp_error *missing(struct reader *reader, const struct unit *skeleton)
+static struct sp_error *missing(struct dwarf_reader *reader, const struct unit *skeleton)
 {
 	const char *name = unit_string(skeleton, &skeleton->dwo_name) ?: "?";
 	struct sp_error *error =
@@ -203,7 +203,7 @@ static struct sp_error *missing(struct reader *reader, const struct unit *skelet
 						      "with dwp next to the binary"));
 }
 
-struct sp_error *split_open(struct reader *reader, const struct split_places *places,
+struct sp_error *split_open(struct dwarf_reader *reader, const struct split_places *places,
 			    const struct unit *skeleton, struct dwarf_file **file_ret,
 			    struct unit *ret)
 {

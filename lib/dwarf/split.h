@@ -24,7 +24,7 @@ bool split_is_skeleton(const struct unit *unit);
  * unit is in the package (.dwp). If it is not found, that is noted as damage, and *ret is the
  * skeleton.
  */
-struct sp_error *split_open(struct reader *reader, const struct split_places *places,
+struct sp_error *split_open(struct dwarf_reader *reader, const struct split_places *places,
 			    const struct unit *skeleton, struct dwarf_file **file_ret,
 			    struct unit *ret) SP_MUST_CHECK;
 

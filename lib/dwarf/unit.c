@@ -180,9 +180,9 @@ static bool dwarf_file_unit(const struct dwarf_file *file, uint64_t offset, uint
 #define SEARCH_BYTES_LEAST ((int64_t)64 << 20)
 #define SEARCH_BYTES_TIMES 4
 
-struct reader *reader_new(const struct dwarf_file *file, struct shared_strings *texts)
+struct dwarf_reader *reader_new(const struct dwarf_file *file, struct shared_strings *texts)
 {
-	struct reader *reader = calloc(1, sizeof(*reader));
+	struct dwarf_reader *reader = calloc(1, sizeof(*reader));
 	if (!reader)
 		return NULL;
 	reader->texts = texts;
@@ -197,7 +197,7 @@ struct reader *reader_new(const struct dwarf_file *file, struct shared_strings *
 	return reader;
 }
 
-void reader_free(struct reader *reader)
+void reader_free(struct dwarf_reader *reader)
 {
 	if (!reader)
 		return;
@@ -213,7 +213,7 @@ void reader_free(struct reader *reader)
 	free(reader);
 }
 
-struct sp_error *reader_damage(struct reader *reader, struct sp_error *error)
+struct sp_error *reader_damage(struct dwarf_reader *reader, struct sp_error *error)
 {
 	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
@@ -225,7 +225,7 @@ struct sp_error *reader_damage(struct reader *reader, struct sp_error *error)
 	return NULL;
 }
 
-struct sp_error *reader_string(struct reader *reader, const char *text, size_t size,
+struct sp_error *reader_string(struct dwarf_reader *reader, const char *text, size_t size,
 			       const char **ret)
 {
 	*ret = NULL;
@@ -238,7 +238,7 @@ struct sp_error *reader_string(struct reader *reader, const char *text, size_t s
 	return *ret ? NULL : error_no_memory();
 }
 
-void reader_hold(struct reader *reader, const struct unit *unit)
+void reader_hold(struct dwarf_reader *reader, const struct unit *unit)
 {
 	struct section *info = unit_info(unit);
 	struct held_entries *held = &reader->held;
@@ -261,8 +261,8 @@ void reader_hold(struct reader *reader, const struct unit *unit)
 	held->end = unit->end;
 }
 
-bool reader_entries(struct reader *reader, const struct unit *unit, uint64_t offset, uint64_t end,
-		    struct cursor *ret)
+bool reader_entries(struct dwarf_reader *reader, const struct unit *unit, uint64_t offset,
+		    uint64_t end, struct cursor *ret)
 {
 	const struct held_entries *held = &reader->held;
 	const struct image *image = unit->file->image;
@@ -282,7 +282,7 @@ static bool slot_has(const struct table_slot *slot, const struct unit *unit)
 	       (slot->encoding.version <= 2) == (unit->encoding.version <= 2);
 }
 
-struct sp_error *reader_abbrevs(struct reader *reader, const struct unit *unit,
+struct sp_error *reader_abbrevs(struct dwarf_reader *reader, const struct unit *unit,
 				const struct abbrev_table **ret)
 {
 	uint64_t hash = hash_pair(unit->file->number, unit->abbrev_offset), size;
@@ -446,7 +446,7 @@ static bool read_top(struct unit *unit, struct cursor *cursor, const struct abbr
  * Reads the first entry with only the abbreviations up to its own, which is usually the table's
  * first. This is fast, because a search by address may read the first entries of all units.
  */
-static struct sp_error *read_top_alone(struct reader *reader, struct unit *unit, bool *ok_ret)
+static struct sp_error *read_top_alone(struct dwarf_reader *reader, struct unit *unit, bool *ok_ret)
 {
 	CLEANUP(abbrev_table_deinit) struct abbrev_table table = {0};
 	struct cursor cursor;
@@ -468,7 +468,7 @@ static struct sp_error *read_top_alone(struct reader *reader, struct unit *unit,
 	return NULL;
 }
 
-struct sp_error *unit_read_top(struct reader *reader, struct unit *unit)
+struct sp_error *unit_read_top(struct dwarf_reader *reader, struct unit *unit)
 {
 	bool ok;
 	if (unit->top_known)
@@ -483,7 +483,7 @@ struct sp_error *unit_read_top(struct reader *reader, struct unit *unit)
 	return NULL;
 }
 
-struct sp_error *reader_unit(struct reader *reader, struct dwarf_file *file, uint64_t offset,
+struct sp_error *reader_unit(struct dwarf_reader *reader, struct dwarf_file *file, uint64_t offset,
 			     const struct unit **ret)
 {
 	uint64_t start;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A unit of debug information: its header, and the attributes of its first entry (DIE), which hold
- * for the whole unit. Each thread reads units by its own struct reader, which caches abbreviation
- * tables and units.
+ * for the whole unit. Each thread reads units by its own struct dwarf_reader, which caches
+ * abbreviation tables and units.
  */
 #ifndef DWARF_UNIT_H
 #define DWARF_UNIT_H
@@ -122,7 +122,7 @@ struct entry_name {
 	uint32_t declared; /* line of its declaration, if it has no linkage name; 0: unknown */
 };
 
-struct reader {
+struct dwarf_reader {
 	struct table_slot tables[TABLE_SLOTS];
 	struct unit_slot units[UNIT_SLOTS];
 	int64_t table_bytes;  /* bytes of abbreviations left to read; only a hostile file exceeds it */
@@ -142,25 +142,25 @@ struct reader {
 };
 
 /* Makes a reader with limits in proportion to the file's sections; NULL when out of memory. */
-struct reader *reader_new(const struct dwarf_file *file, struct shared_strings *texts);
-void reader_free(struct reader *reader);
+struct dwarf_reader *reader_new(const struct dwarf_file *file, struct shared_strings *texts);
+void reader_free(struct dwarf_reader *reader);
 
 /* Counts damage, keeps the first error, and returns NULL; returns `error` if it is out of memory. */
-struct sp_error *reader_damage(struct reader *reader, struct sp_error *error) SP_MUST_CHECK;
+struct sp_error *reader_damage(struct dwarf_reader *reader, struct sp_error *error) SP_MUST_CHECK;
 
 /* Copies a string to the shared strings; *ret is NULL if the limit of string bytes is exceeded. */
-struct sp_error *reader_string(struct reader *reader, const char *text, size_t size,
+struct sp_error *reader_string(struct dwarf_reader *reader, const char *text, size_t size,
 			       const char **ret) SP_MUST_CHECK;
 
 /* Reads all entries of a unit into `held`, in place of the last unit's, if there is memory for them. */
-void reader_hold(struct reader *reader, const struct unit *unit);
+void reader_hold(struct dwarf_reader *reader, const struct unit *unit);
 
 /* Makes a cursor over [offset, end) of the unit's entries, held or not; false if reading fails. */
-bool reader_entries(struct reader *reader, const struct unit *unit, uint64_t offset, uint64_t end,
-		    struct cursor *ret);
+bool reader_entries(struct dwarf_reader *reader, const struct unit *unit, uint64_t offset,
+		    uint64_t end, struct cursor *ret);
 
 /* Returns the unit's abbreviation table, valid until the next call; NULL: damaged, which is noted. */
-struct sp_error *reader_abbrevs(struct reader *reader, const struct unit *unit,
+struct sp_error *reader_abbrevs(struct dwarf_reader *reader, const struct unit *unit,
 				const struct abbrev_table **ret) SP_MUST_CHECK;
 
 /* Reads a unit's header only. Fails with SP_ERROR_FORMAT. */
@@ -168,10 +168,10 @@ struct sp_error *unit_read_header(struct dwarf_file *file, uint64_t offset,
 				  struct unit *ret) SP_MUST_CHECK;
 
 /* Reads the unit's first entry. If it is damaged, that is noted, and top_known stays false. */
-struct sp_error *unit_read_top(struct reader *reader, struct unit *unit) SP_MUST_CHECK;
+struct sp_error *unit_read_top(struct dwarf_reader *reader, struct unit *unit) SP_MUST_CHECK;
 
 /* Finds the unit that contains an entry, and reads its top; NULL: none. Valid until the next call. */
-struct sp_error *reader_unit(struct reader *reader, struct dwarf_file *file, uint64_t offset,
+struct sp_error *reader_unit(struct dwarf_reader *reader, struct dwarf_file *file, uint64_t offset,
 			     const struct unit **ret) SP_MUST_CHECK;
 
 /* Convert a value to an address, string or reference. False, or NULL, if its form is of another class. */

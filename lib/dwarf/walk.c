@@ -11,34 +11,35 @@
 #include <dwarf.h>
 #include <string.h>
 #include "dwarf/leb.h"
-#include "dwarf/ranges.h"
+#include "dwarf/entry_ranges.h"
 
 /* Deepest nesting of entries that is accepted; no program comes near it. */
 #define LEVELS_MAX 10000
 
-struct walk {
-	struct reader *reader;
+struct unit_walk {
+	struct dwarf_reader *reader;
 	const struct unit *unit;
 	const struct abbrev_table *table;
 	struct cursor cursor;
 	const struct line_query *queries;
 	size_t count;
-	struct node **nodes;
+	struct function_node **nodes;
 	bool second; /* this is the second sweep */
 	bool jumped; /* entries were skipped in which functions may be nested */
 	/* ranges and addresses left to process; only a hostile file exceeds them */
 	int64_t range_work, answer_work;
-	VEC(struct node *) levels; /* for each enclosing entry, its function; NULL: none */
+	VEC(struct function_node *) levels; /* for each enclosing entry, its function; NULL: none */
 };
 
 /* Attributes of a function, inlined function or block. */
-struct code {
+struct code_attributes {
 	struct value low, high, ranges, entry, origin, call_file, call_line;
 	uint64_t sibling; /* offset from the unit; 0: not given */
 	const struct abbrev *abbrev;
 };
 
-static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct code *code)
+static bool read_code(struct unit_walk *walk, const struct abbrev *abbrev,
+		      struct code_attributes *code)
 {
 	const struct attribute *attribute = abbrev_attributes(walk->table, abbrev);
 	memset(code, 0, sizeof(*code));
@@ -80,7 +81,7 @@ static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct cod
 }
 
 /* Moves the cursor to the sibling; false if this is not ahead in the unit. */
-static bool jump(struct walk *walk, uint64_t sibling)
+static bool jump(struct unit_walk *walk, uint64_t sibling)
 {
 	struct cursor *cursor = &walk->cursor;
 	uint64_t at;
@@ -91,7 +92,7 @@ static bool jump(struct walk *walk, uint64_t sibling)
 	return true;
 }
 
-static bool has_linkage_name(const struct walk *walk, const struct abbrev *abbrev)
+static bool has_linkage_name(const struct unit_walk *walk, const struct abbrev *abbrev)
 {
 	const struct attribute *attribute = abbrev_attributes(walk->table, abbrev);
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++, attribute++)
@@ -101,13 +102,13 @@ static bool has_linkage_name(const struct walk *walk, const struct abbrev *abbre
 	return false;
 }
 
-static struct node *new_node(struct walk *walk, const struct code *code, struct node *parent,
-			     uint64_t entry, uint64_t low)
+static struct function_node *new_node(struct unit_walk *walk, const struct code_attributes *code,
+				      struct function_node *parent, uint64_t entry, uint64_t low)
 {
-	struct node *node = arena_alloc(&walk->reader->nodes, sizeof(*node));
+	struct function_node *node = arena_alloc(&walk->reader->nodes, sizeof(*node));
 	if (!node)
 		return NULL;
-	*node = (struct node){
+	*node = (struct function_node){
 		.parent = parent,
 		.root = parent ? parent->root : node,
 		.file = walk->unit->file,
@@ -129,9 +130,10 @@ static struct node *new_node(struct walk *walk, const struct code *code, struct 
  * Whether address i is in the function of `parent`. With parent NULL: whether it has no function
  * yet, and no symbol begins between the address and `low`, the begin of the function's range.
  */
-static bool may_have(const struct walk *walk, size_t i, const struct node *parent, uint64_t low)
+static bool may_have(const struct unit_walk *walk, size_t i, const struct function_node *parent,
+		     uint64_t low)
 {
-	const struct node *known = walk->nodes[i];
+	const struct function_node *known = walk->nodes[i];
 	if (parent)
 		return known && known->root == parent->root;
 	return !known && walk->queries[i].symbol <= low;
@@ -141,10 +143,10 @@ static bool may_have(const struct walk *walk, size_t i, const struct node *paren
  * Assigns the addresses that the entry covers to a new node; *ret is NULL if there are none. False
  * when out of memory.
  */
-static bool give(struct walk *walk, const struct code *code, struct node *parent,
-		 uint64_t entry, struct node **ret)
+static bool give(struct unit_walk *walk, const struct code_attributes *code,
+		 struct function_node *parent, uint64_t entry, struct function_node **ret)
 {
-	struct ranges ranges;
+	struct entry_ranges ranges;
 	uint64_t low, high, first = 0;
 	bool has_first = false;
 	*ret = NULL;
@@ -170,9 +172,9 @@ static bool give(struct walk *walk, const struct code *code, struct node *parent
 }
 
 /* Whether a block may contain a queried address: its ranges cover one, are absent, or are damaged. */
-static bool holds_any(struct walk *walk, const struct code *code)
+static bool holds_any(struct unit_walk *walk, const struct code_attributes *code)
 {
-	struct ranges ranges;
+	struct entry_ranges ranges;
 	uint64_t low, high;
 	if (!code->low.form && !code->ranges.form)
 		return true;
@@ -185,24 +187,25 @@ static bool holds_any(struct walk *walk, const struct code *code)
 	return ranges.damaged;
 }
 
-static struct sp_error *damaged(struct walk *walk, const char *what)
+static struct sp_error *damaged(struct unit_walk *walk, const char *what)
 {
 	return section_error(unit_info(walk->unit), cursor_offset(&walk->cursor), what);
 }
 
-static struct sp_error *enter(struct walk *walk, const struct abbrev *abbrev, struct node *node)
+static struct sp_error *enter(struct unit_walk *walk, const struct abbrev *abbrev,
+			      struct function_node *node)
 {
 	if (!abbrev->children)
 		return NULL;
 	if (walk->levels.count >= LEVELS_MAX)
 		return damaged(walk, "entries are nested too deeply");
-	struct node **level = vec_push(&walk->levels);
+	struct function_node **level = vec_push(&walk->levels);
 	NEED(level);
 	*level = node;
 	return NULL;
 }
 
-static struct node *around(const struct walk *walk)
+static struct function_node *around(const struct unit_walk *walk)
 {
 	return walk->levels.count ? *vec_last(&walk->levels) : NULL;
 }
@@ -211,7 +214,7 @@ static struct node *around(const struct walk *walk)
  * Skips an entry that covers no address: to its sibling if known, else through its children, which
  * may include functions.
  */
-static struct sp_error *pass(struct walk *walk, const struct abbrev *abbrev, uint64_t sibling)
+static struct sp_error *pass(struct unit_walk *walk, const struct abbrev *abbrev, uint64_t sibling)
 {
 	if (!abbrev->children)
 		return NULL;
@@ -223,19 +226,20 @@ static struct sp_error *pass(struct walk *walk, const struct abbrev *abbrev, uin
 }
 
 /* Processes the entry of a function, an inlined function or a block. */
-static struct sp_error *take_code(struct walk *walk, const struct abbrev *abbrev, uint64_t entry)
+static struct sp_error *take_code(struct unit_walk *walk, const struct abbrev *abbrev,
+				  uint64_t entry)
 {
-	struct code code;
+	struct code_attributes code;
 	if (!read_code(walk, abbrev, &code))
 		return damaged(walk, "an entry reaches past its unit");
-	struct node *node = around(walk);
+	struct function_node *node = around(walk);
 	bool inside;
 	if (abbrev->kind == ENTRY_BLOCK) {
 		inside = holds_any(walk, &code);
 	} else {
 		/* Ignore inlined functions outside of a function that covers an address. */
 		bool inlined = abbrev->kind == ENTRY_INLINED;
-		struct node *own = NULL;
+		struct function_node *own = NULL;
 		if ((!inlined || node) &&
 		    !give(walk, &code, inlined ? node : NULL, entry, &own))
 			return error_no_memory();
@@ -248,7 +252,8 @@ static struct sp_error *take_code(struct walk *walk, const struct abbrev *abbrev
 	return pass(walk, abbrev, look ? 0 : code.sibling);
 }
 
-static struct sp_error *take_entry(struct walk *walk, const struct abbrev *abbrev, uint64_t entry)
+static struct sp_error *take_entry(struct unit_walk *walk, const struct abbrev *abbrev,
+				   uint64_t entry)
 {
 	uint64_t sibling = 0;
 	switch (abbrev->kind) {
@@ -267,7 +272,7 @@ static struct sp_error *take_entry(struct walk *walk, const struct abbrev *abbre
 	return pass(walk, abbrev, look ? 0 : sibling);
 }
 
-static struct sp_error *sweep(struct walk *walk)
+static struct sp_error *sweep(struct unit_walk *walk)
 {
 	struct cursor *cursor = &walk->cursor;
 	while (cursor_left(cursor) > 0) {
@@ -291,9 +296,9 @@ static struct sp_error *sweep(struct walk *walk)
 }
 
 /* Does one sweep over all entries of the unit. */
-static struct sp_error *walk_over(struct walk *walk)
+static struct sp_error *walk_over(struct unit_walk *walk)
 {
-	struct reader *reader = walk->reader;
+	struct dwarf_reader *reader = walk->reader;
 	const struct unit *unit = walk->unit;
 	walk->range_work = 65536 + 8 * (int64_t)(unit->end - unit->offset);
 	walk->answer_work = 65536 + 1024 * (int64_t)walk->count;
@@ -309,15 +314,15 @@ static struct sp_error *walk_over(struct walk *walk)
 }
 
 /* Searches the addresses without a function again, in a second sweep that skips less. */
-static struct sp_error *walk_rest(const struct walk *first, size_t rest)
+static struct sp_error *walk_rest(const struct unit_walk *first, size_t rest)
 {
 	CLEANUP_FREE struct line_query *queries = calloc(rest, sizeof(*queries));
-	CLEANUP_FREE struct node **nodes = calloc(rest, sizeof(*nodes));
+	CLEANUP_FREE struct function_node **nodes = calloc(rest, sizeof(*nodes));
 	NEED(queries && nodes);
 	for (size_t i = 0, j = 0; i < first->count; i++)
 		if (!first->nodes[i])
 			queries[j++] = first->queries[i];
-	struct walk walk = {
+	struct unit_walk walk = {
 		.reader = first->reader,
 		.unit = first->unit,
 		.queries = queries,
@@ -332,12 +337,13 @@ static struct sp_error *walk_rest(const struct walk *first, size_t rest)
 	return error;
 }
 
-struct sp_error *walk_unit(struct reader *reader, const struct unit *unit,
-			   const struct line_query *queries, size_t count, struct node **nodes)
+struct sp_error *walk_unit(struct dwarf_reader *reader, const struct unit *unit,
+			   const struct line_query *queries, size_t count,
+			   struct function_node **nodes)
 {
 	for (size_t i = 0; i < count; i++)
 		nodes[i] = NULL;
-	struct walk walk = {
+	struct unit_walk walk = {
 		.reader = reader,
 		.unit = unit,
 		.queries = queries,

@@ -13,9 +13,9 @@
 struct dwarf_frame;
 
 /* A function, or one that was inlined into `parent`. */
-struct node {
-	struct node *parent; /* NULL: this is a function of its own */
-	const struct node *root;
+struct function_node {
+	struct function_node *parent; /* NULL: this is a function of its own */
+	const struct function_node *root;
 	struct dwarf_file *file; /* file of the entry with the function's name */
 	uint64_t entry;          /* offset of that entry */
 	uint64_t start;          /* begin of its code */
@@ -32,8 +32,8 @@ struct node {
  * Sets nodes[i] to the innermost node that covers queries[i] (by ascending vaddr), or NULL. Nodes are
  * allocated in reader->nodes.
  */
-struct sp_error *walk_unit(struct reader *reader, const struct unit *unit,
+struct sp_error *walk_unit(struct dwarf_reader *reader, const struct unit *unit,
 			   const struct line_query *queries, size_t count,
-			   struct node **nodes) SP_MUST_CHECK;
+			   struct function_node **nodes) SP_MUST_CHECK;
 
 #endif

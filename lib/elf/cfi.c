@@ -11,7 +11,7 @@
 #define LETTERS_MAX 32
 
 /* Header of a CIE or an FDE. */
-struct block {
+struct cfi_block {
 	struct cursor body; /* bytes after the CIE pointer */
 	bool is_cie;
 	uint64_t cie;  /* FDE: offset of its CIE */
@@ -32,7 +32,7 @@ static size_t offset_of(const struct cursor *cursor)
 }
 
 /* Reads a block's header; false at the end or if its length is invalid. A terminator has no body. */
-static bool read_block(const struct cfi_section *section, uint64_t offset, struct block *ret)
+static bool read_block(const struct cfi_section *section, uint64_t offset, struct cfi_block *ret)
 {
 	if (offset >= section->bytes.size)
 		return false;
@@ -48,7 +48,8 @@ static bool read_block(const struct cfi_section *section, uint64_t offset, struc
 	if (length > cursor_left(&cursor))
 		return false;
 	cursor.end = cursor.pos + length;
-	*ret = (struct block){.next = offset_of(&cursor) + length, .is_cie = true, .body = cursor};
+	*ret = (struct cfi_block){
+		.next = offset_of(&cursor) + length, .is_cie = true, .body = cursor};
 	if (length == 0)
 		return true;
 	uint64_t id_at = offset_of(&cursor), id;
@@ -180,7 +181,7 @@ static struct cfi_bytes rest_of(const struct cfi_section *section, const struct 
 static bool parse_cie(const struct cfi_section *section, uint64_t offset, struct cfi_entry *entry,
 		      bool *augmented_ret)
 {
-	struct block block;
+	struct cfi_block block;
 	uint8_t version, narrow;
 	const char *letters;
 	if (!read_block(section, offset, &block) || !block.is_cie)
@@ -223,7 +224,7 @@ static bool parse_cie(const struct cfi_section *section, uint64_t offset, struct
 
 bool cfi_parse(const struct cfi_section *section, uint64_t offset, struct cfi_entry *ret)
 {
-	struct block block;
+	struct cfi_block block;
 	struct cfi_entry entry = {.offset = offset};
 	bool augmented;
 	if (!read_block(section, offset, &block) || block.is_cie ||
@@ -245,7 +246,7 @@ bool cfi_parse(const struct cfi_section *section, uint64_t offset, struct cfi_en
 
 bool cfi_next(const struct cfi_section *section, uint64_t *offset, struct cfi_entry *ret)
 {
-	struct block block;
+	struct cfi_block block;
 	for (uint64_t at = *offset; read_block(section, at, &block); at = block.next)
 		if (!block.is_cie && cfi_parse(section, at, ret)) {
 			*offset = block.next;

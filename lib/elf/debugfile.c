@@ -19,7 +19,7 @@
 #define HEX_MAX (2 * IMAGE_BUILD_ID_MAX + 1)
 
 /* A search: each candidate is tried until one fits. */
-struct search {
+struct debugfile_search {
 	const struct debugfile_places *places;
 	const uint8_t *build_id; /* build-id that the file must have; NULL: compare the CRC */
 	size_t build_id_size;
@@ -105,7 +105,7 @@ static bool read_sup(const struct image *image, bool itself, struct alt_link *re
 	return itself || *ret->path;
 }
 
-static bool belongs(const struct search *search, const struct image *image)
+static bool belongs(const struct debugfile_search *search, const struct image *image)
 {
 	struct alt_link found;
 	if (search->checksum)
@@ -122,14 +122,15 @@ static bool belongs(const struct search *search, const struct image *image)
  * Whether the file's owner is trusted. Any user may have put a file with a forged build-id or CRC
  * next to a binary or into a cache.
  */
-static bool is_trusted(const struct search *search, const struct image *image)
+static bool is_trusted(const struct debugfile_search *search, const struct image *image)
 {
 	return !search->open_to_all || image->owner == 0 || image->owner == geteuid() ||
 	       (search->runtime && image->owner == search->runtime->owner);
 }
 
 /* Opens a candidate and keeps it if it fits. Only lack of memory is an error. */
-static struct sp_error *try_path(struct search *search, const char *root, const char *path)
+static struct sp_error *try_path(struct debugfile_search *search, const char *root,
+				 const char *path)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = image_open_guarded(search->places->proxies, root, path, &image);
@@ -148,7 +149,7 @@ static struct sp_error *try_path(struct search *search, const char *root, const 
 }
 
 /* Joins the pieces to one path, which does not lead out of `root` (NULL or "": any path). */
-static struct sp_error *try_pieces(struct search *search, const char *root,
+static struct sp_error *try_pieces(struct debugfile_search *search, const char *root,
 				   const char *const *pieces)
 {
 	if (search->found)
@@ -168,8 +169,8 @@ static struct sp_error *try_pieces(struct search *search, const char *root,
 	try_pieces((search), (root), (const char *const[]){__VA_ARGS__, NULL})
 
 /* Calls `place` for each directory of the debug path: first below symfs, then without it. */
-static struct sp_error *each_place(struct search *search,
-				   struct sp_error *(*place)(struct search *search,
+static struct sp_error *each_place(struct debugfile_search *search,
+				   struct sp_error *(*place)(struct debugfile_search *search,
 							     const char *symfs, const char *folder,
 							     const void *arg),
 				   const void *arg)
@@ -206,14 +207,14 @@ static bool split_build_id(const uint8_t *build_id, size_t size, struct split_id
 	return true;
 }
 
-static struct sp_error *try_build_id(struct search *search, const char *symfs, const char *folder,
-				     const void *arg)
+static struct sp_error *try_build_id(struct debugfile_search *search, const char *symfs,
+				     const char *folder, const void *arg)
 {
 	const struct split_id *id = arg;
 	return TRY_PATH(search, symfs, folder, "/.build-id/", id->folder, "/", id->rest, ".debug");
 }
 
-static struct sp_error *search_build_id(struct search *search)
+static struct sp_error *search_build_id(struct debugfile_search *search)
 {
 	struct split_id id;
 	if (!split_build_id(search->build_id, search->build_id_size, &id))
@@ -228,7 +229,7 @@ static struct sp_error *search_build_id(struct search *search)
 }
 
 /* Queries debuginfod servers if the caller allowed it and nothing was found yet. */
-static struct sp_error *search_servers(struct search *search, enum debuginfod_kind kind)
+static struct sp_error *search_servers(struct debugfile_search *search, enum debuginfod_kind kind)
 {
 	char *found = NULL;
 	if (search->found || !search->places->debuginfod || search->build_id_size == 0)
@@ -263,8 +264,8 @@ struct link {
  * Tries the binary's directory below a directory of debug files. On systems with merged /usr, either
  * path may be that of the debug file: /usr/bin/x was packaged as /bin/x, and is also run as such.
  */
-static struct sp_error *try_link(struct search *search, const char *symfs, const char *folder,
-				 const void *arg)
+static struct sp_error *try_link(struct debugfile_search *search, const char *symfs,
+				 const char *folder, const void *arg)
 {
 	const struct link *link = arg;
 	struct sp_error *error = TRY_PATH(search, symfs, folder, "/", link->folder, link->name);
@@ -276,7 +277,7 @@ static struct sp_error *try_link(struct search *search, const char *symfs, const
 }
 
 /* Searches in gdb's order: the binary's directory, its .debug/, the debug path. */
-static struct sp_error *search_link(struct search *search, const char *path)
+static struct sp_error *search_link(struct debugfile_search *search, const char *path)
 {
 	const char *name, *slash = strrchr(path, '/');
 	if (!read_link(search->runtime, &name, &search->crc))
@@ -299,7 +300,7 @@ static struct sp_error *search_link(struct search *search, const char *path)
 struct sp_error *debugfile_find(const struct debugfile_places *places, const struct image *runtime,
 				const char *path, debugfile_wanted_fn *wanted, struct image **ret)
 {
-	struct search search = {
+	struct debugfile_search search = {
 		.places = places,
 		.runtime = runtime,
 		.wanted = wanted,
@@ -317,7 +318,7 @@ struct sp_error *debugfile_find(const struct debugfile_places *places, const str
 struct sp_error *debugfile_cached(const struct debugfile_places *places, const uint8_t *build_id,
 				  size_t size, const char *name, struct image **ret)
 {
-	struct search search = {
+	struct debugfile_search search = {
 		.places = places,
 		.build_id = build_id,
 		.build_id_size = size,
@@ -338,7 +339,7 @@ struct sp_error *debugfile_by_build_id(const struct debugfile_places *places,
 				       const uint8_t *build_id, size_t size,
 				       debugfile_wanted_fn *wanted, struct image **ret)
 {
-	struct search search = {
+	struct debugfile_search search = {
 		.places = places,
 		.build_id = build_id,
 		.build_id_size = size,
@@ -353,7 +354,7 @@ struct sp_error *debugfile_by_build_id(const struct debugfile_places *places,
 struct sp_error *debugfile_binary(const struct debugfile_places *places, const uint8_t *build_id,
 				  size_t size, struct image **ret)
 {
-	struct search search = {
+	struct debugfile_search search = {
 		.places = places,
 		.build_id = build_id,
 		.build_id_size = size,
@@ -382,8 +383,8 @@ struct sp_error *debugfile_embedded(const struct image *runtime, struct image **
 }
 
 /* Tries a DWZ file below a directory of debug files. `arg` is its path from ".dwz/" on. */
-static struct sp_error *try_dwz(struct search *search, const char *symfs, const char *folder,
-				const void *arg)
+static struct sp_error *try_dwz(struct debugfile_search *search, const char *symfs,
+				const char *folder, const void *arg)
 {
 	return TRY_PATH(search, symfs, folder, "/", arg);
 }
@@ -392,7 +393,7 @@ static struct sp_error *try_dwz(struct search *search, const char *symfs, const 
  * Searches by the link's path, which may be relative to the debug file. If that was opened by a symbolic
  * link, as those by build-id often are, the path is wrong. Distributions have the file in .dwz.
  */
-static struct sp_error *search_alt_path(struct search *search, const struct image *image,
+static struct sp_error *search_alt_path(struct debugfile_search *search, const struct image *image,
 					const char *path)
 {
 	const char *own = image_path_in_root(image), *slash = strrchr(own, '/');
@@ -416,7 +417,7 @@ struct sp_error *debugfile_alt(const struct debugfile_places *places, const stru
 	*ret = NULL;
 	if (!read_gnu_alt(image, &link) && !read_sup(image, false, &link))
 		return NULL;
-	struct search search = {.places = places, .runtime = image};
+	struct debugfile_search search = {.places = places, .runtime = image};
 	if (link.by_checksum) {
 		search.checksum = &link;
 	} else {

@@ -8,14 +8,14 @@
 #include "base/vec.h"
 
 /* A GOT slot that PLT entries jump through, from the relocation that fills it. */
-struct slot {
+struct got_slot {
 	uint64_t vaddr;
 	const char *name; /* name of the function; NULL: IFUNC with its resolver at `target` */
 	uint64_t target;
 };
 
 struct slots {
-	VEC(struct slot);
+	VEC(struct got_slot);
 };
 
 /* Decodes the code at `vaddr`: the slot that it jumps through; false if it is not a PLT entry. */
@@ -128,23 +128,23 @@ static const struct machine_plt *machine_of(const struct image *image)
 }
 
 /* Symbol table (with its strings) that a relocation section refers to. */
-struct names {
+struct relocation_names {
 	Elf_Data *symbols, *strings;
 };
 
-static struct names find_names(const struct image *image, size_t section)
+static struct relocation_names find_names(const struct image *image, size_t section)
 {
 	GElf_Shdr header;
 	Elf_Scn *symbols = section ? elf_getscn(image->elf, section) : NULL;
 	if (!symbols || !gelf_getshdr(symbols, &header))
-		return (struct names){0};
-	return (struct names){
+		return (struct relocation_names){0};
+	return (struct relocation_names){
 		.symbols = image_section_data(symbols),
 		.strings = image_section_data(elf_getscn(image->elf, header.sh_link)),
 	};
 }
 
-static const char *name_at(const struct names *names, uint64_t index)
+static const char *name_at(const struct relocation_names *names, uint64_t index)
 {
 	GElf_Sym symbol;
 	if (!names->symbols || !names->strings || index > INT32_MAX ||
@@ -157,12 +157,12 @@ static const char *name_at(const struct names *names, uint64_t index)
 }
 
 /* A relocation of ELF32 or ELF64, from SHT_REL or SHT_RELA. */
-struct relocation {
+struct plt_relocation {
 	uint64_t vaddr, addend;
 	uint32_t type, symbol;
 };
 
-static bool read_relocation64(struct cursor *cursor, bool has_addend, struct relocation *ret)
+static bool read_relocation64(struct cursor *cursor, bool has_addend, struct plt_relocation *ret)
 {
 	uint64_t info;
 	ret->addend = 0;
@@ -174,7 +174,7 @@ static bool read_relocation64(struct cursor *cursor, bool has_addend, struct rel
 	return true;
 }
 
-static bool read_relocation32(struct cursor *cursor, bool has_addend, struct relocation *ret)
+static bool read_relocation32(struct cursor *cursor, bool has_addend, struct plt_relocation *ret)
 {
 	uint32_t vaddr, info, addend = 0;
 	if (!cursor_u32(cursor, &vaddr) || !cursor_u32(cursor, &info) ||
@@ -192,8 +192,8 @@ static bool read_relocations(const struct image *image, const struct machine_plt
 			     struct cursor *cursor, const GElf_Shdr *header, struct slots *ret)
 {
 	bool has_addend = header->sh_type == SHT_RELA;
-	struct names names = find_names(image, header->sh_link);
-	struct relocation entry;
+	struct relocation_names names = find_names(image, header->sh_link);
+	struct plt_relocation entry;
 	while ((image->is_64bit ? read_relocation64 : read_relocation32)(cursor, has_addend,
 									 &entry)) {
 		bool indirect = entry.type == machine->irelative;
@@ -203,10 +203,11 @@ static bool read_relocations(const struct image *image, const struct machine_plt
 		const char *name = indirect ? NULL : name_at(&names, entry.symbol);
 		if (!name && !indirect)
 			continue;
-		struct slot *slot = vec_push(ret);
+		struct got_slot *slot = vec_push(ret);
 		if (!slot)
 			return false;
-		*slot = (struct slot){.vaddr = entry.vaddr, .name = name, .target = entry.addend};
+		*slot = (struct got_slot){
+			.vaddr = entry.vaddr, .name = name, .target = entry.addend};
 	}
 	return true;
 }
@@ -228,7 +229,7 @@ static struct sp_error *read_section(const struct image *image, const struct mac
 
 static int compare_slots(const void *a, const void *b)
 {
-	const struct slot *x = a, *y = b;
+	const struct got_slot *x = a, *y = b;
 	return u64_order(x->vaddr, y->vaddr);
 }
 
@@ -270,7 +271,7 @@ static struct sp_error *read_slots(const struct image *image, const struct machi
 }
 
 /* State of the walk through one PLT section. */
-struct walk {
+struct plt_walk {
 	const struct image *image;
 	const struct machine_plt *machine;
 	const struct slots *slots;
@@ -283,7 +284,7 @@ struct walk {
 	uint64_t got; /* value of %ebx on i386 */
 };
 
-static struct sp_error *add(struct walk *walk, size_t at, size_t size, const char *name)
+static struct sp_error *add(struct plt_walk *walk, size_t at, size_t size, const char *name)
 {
 	struct elf_symbol *symbol = vec_push(walk->ret);
 	NEED(symbol && name);
@@ -297,8 +298,8 @@ static struct sp_error *add(struct walk *walk, size_t at, size_t size, const cha
 	return NULL;
 }
 
-static struct sp_error *add_entry(struct walk *walk, size_t at, size_t size,
-				  const struct slot *slot)
+static struct sp_error *add_entry(struct plt_walk *walk, size_t at, size_t size,
+				  const struct got_slot *slot)
 {
 	const char *name = slot->name ?: walk->name_of(walk->arg, slot->target);
 	char unknown[48];
@@ -315,9 +316,9 @@ static struct sp_error *add_entry(struct walk *walk, size_t at, size_t size,
 	return add(walk, at, size, whole);
 }
 
-static const struct slot *slot_of(const struct walk *walk, size_t at)
+static const struct got_slot *slot_of(const struct plt_walk *walk, size_t at)
 {
-	struct slot key;
+	struct got_slot key;
 	if (!walk->machine->decode(walk->bytes + at, walk->section.sh_size - at,
 				   walk->section.sh_addr + at, walk->got, &key.vaddr))
 		return NULL;
@@ -325,27 +326,27 @@ static const struct slot *slot_of(const struct walk *walk, size_t at)
 }
 
 /* Distance to the next PLT entry: the section's entry size, unless another entry begins earlier. */
-static size_t entry_size(const struct walk *walk, size_t at, const struct slot *slot)
+static size_t entry_size(const struct plt_walk *walk, size_t at, const struct got_slot *slot)
 {
 	size_t size = walk->section.sh_entsize, step = walk->machine->step;
 	size_t left = walk->section.sh_size - at;
 	if (size < 8 || size > 64)
 		size = walk->machine->entry_size;
 	for (size_t next = step; next < size && next < left; next += step) {
-		const struct slot *other = slot_of(walk, at + next);
+		const struct got_slot *other = slot_of(walk, at + next);
 		if (other && other != slot)
 			return next;
 	}
 	return size < left ? size : left;
 }
 
-static struct sp_error *walk_section(struct walk *walk)
+static struct sp_error *walk_section(struct plt_walk *walk)
 {
 	size_t size = walk->section.sh_size;
 	struct sp_error *error = NULL;
 	size_t shared = 0; /* begin of the code since the last entry, such as the lazy binding stub */
 	for (size_t at = 0; !error && at < size;) {
-		const struct slot *slot = slot_of(walk, at);
+		const struct got_slot *slot = slot_of(walk, at);
 		if (!slot) {
 			at += walk->machine->step;
 			continue;
@@ -369,7 +370,7 @@ static bool is_plt(const char *name)
 		!strcmp(name, ".iplt") || !strcmp(name, ".plt.bnd"));
 }
 
-static struct sp_error *walk_sections(struct walk *walk)
+static struct sp_error *walk_sections(struct plt_walk *walk)
 {
 	size_t names = 0;
 	elf_getshdrstrndx(walk->image->elf, &names);
@@ -397,10 +398,10 @@ struct sp_error *plt_read(const struct image *image, plt_name_fn *name_of, void 
 		return NULL;
 	struct slots slots = {0};
 	struct sp_error *error = read_slots(image, machine, &slots);
-	CLEANUP_FREE struct slot *items = slots.items;
+	CLEANUP_FREE struct got_slot *items = slots.items;
 	if (error || !items)
 		return error;
-	struct walk walk = {
+	struct plt_walk walk = {
 		.image = image,
 		.machine = machine,
 		.slots = &slots,

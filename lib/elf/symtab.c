@@ -105,21 +105,21 @@ void symtab_close(struct symtab *symtab, struct image_bytes *strings_ret)
 }
 
 /* A symbol table entry of ELF32 or ELF64. */
-struct entry {
+struct symtab_entry {
 	uint32_t name;
 	uint8_t info, other;
 	uint16_t section;
 	uint64_t value, size;
 };
 
-static bool read_entry64(struct cursor *cursor, struct entry *ret)
+static bool read_entry64(struct cursor *cursor, struct symtab_entry *ret)
 {
 	return cursor_u32(cursor, &ret->name) && cursor_u8(cursor, &ret->info) &&
 	       cursor_u8(cursor, &ret->other) && cursor_u16(cursor, &ret->section) &&
 	       cursor_u64(cursor, &ret->value) && cursor_u64(cursor, &ret->size);
 }
 
-static bool read_entry32(struct cursor *cursor, struct entry *ret)
+static bool read_entry32(struct cursor *cursor, struct symtab_entry *ret)
 {
 	uint32_t value, size;
 	if (!cursor_u32(cursor, &ret->name) || !cursor_u32(cursor, &value) ||
@@ -131,7 +131,7 @@ static bool read_entry32(struct cursor *cursor, struct entry *ret)
 	return true;
 }
 
-static bool is_function_or_object(const struct entry *entry)
+static bool is_function_or_object(const struct symtab_entry *entry)
 {
 	int type = GELF_ST_TYPE(entry->info);
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT;
@@ -147,7 +147,7 @@ static bool is_mapping_symbol(uint16_t machine, const char *name)
 	return machine == EM_RISCV && strchr("dx", name[1]);
 }
 
-static bool names_a_place(const struct symtab *symtab, const struct entry *entry)
+static bool names_a_place(const struct symtab *symtab, const struct symtab_entry *entry)
 {
 	int visibility = GELF_ST_VISIBILITY(entry->other);
 	bool label = GELF_ST_TYPE(entry->info) == STT_NOTYPE && visibility != STV_HIDDEN &&
@@ -160,13 +160,13 @@ static bool names_a_place(const struct symtab *symtab, const struct entry *entry
 	return section->loaded && (!label || section->takes_labels);
 }
 
-static const char *name_of(const struct symtab *symtab, const struct entry *entry)
+static const char *name_of(const struct symtab *symtab, const struct symtab_entry *entry)
 {
 	return (const char *)symtab->strings.bytes + entry->name;
 }
 
 /* Keeps the name of a symbol that states the source file of the local symbols after it. */
-static void keep_object(struct symtab *symtab, const struct entry *entry)
+static void keep_object(struct symtab *symtab, const struct symtab_entry *entry)
 {
 	if (GELF_ST_TYPE(entry->info) != STT_FILE || entry->name >= symtab->strings.size)
 		return;
@@ -179,7 +179,7 @@ bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)
 	bool is_64bit = symtab->image->is_64bit;
 	uint16_t machine = symtab->image->machine;
 	bool marks = machine == EM_ARM || machine == EM_AARCH64 || machine == EM_RISCV;
-	struct entry entry;
+	struct symtab_entry entry;
 	do {
 		if (!(is_64bit ? read_entry64 : read_entry32)(&symtab->cursor, &entry))
 			return false;

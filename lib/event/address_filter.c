@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/symbols.h"
+#include "event/file_symbols.h"
 #include "proc/kallsyms.h"
 
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
@@ -21,21 +21,21 @@ static const struct action {
 };
 
 /* Part of the filter's text. */
-struct word {
+struct filter_word {
 	const char *text;
 	size_t size;
 };
 
 struct filter_text {
 	const struct action *action;
-	struct word place, end, file; /* size 0: not given */
+	struct filter_word place, end, file; /* size 0: not given */
 };
 
-struct reader {
+struct filter_reader {
 	const char *whole, *at;
 };
 
-static struct sp_error *wrong(const struct reader *reader, const char *what)
+static struct sp_error *wrong(const struct filter_reader *reader, const char *what)
 {
 	return error_set_remedy(
 		error_new(SP_ERROR_INVALID, "--filter '%s': %s at character %zu", reader->whole, what,
@@ -44,16 +44,16 @@ static struct sp_error *wrong(const struct reader *reader, const char *what)
 		"'filter * @ FILE'");
 }
 
-static void skip_blanks(struct reader *reader)
+static void skip_blanks(struct filter_reader *reader)
 {
 	reader->at += strspn(reader->at, " \t");
 }
 
 /* Reads a word up to a blank or one of the characters `ends`. */
-static struct word take_word(struct reader *reader, const char *ends)
+static struct filter_word take_word(struct filter_reader *reader, const char *ends)
 {
 	skip_blanks(reader);
-	struct word word = {.text = reader->at};
+	struct filter_word word = {.text = reader->at};
 	while (reader->at[0] && !strchr(" \t", reader->at[0]) && !strchr(ends, reader->at[0]))
 		reader->at++;
 	word.size = (size_t)(reader->at - word.text);
@@ -61,10 +61,10 @@ static struct word take_word(struct reader *reader, const char *ends)
 	return word;
 }
 
-static struct sp_error *parse_one(struct reader *reader, struct filter_text *ret)
+static struct sp_error *parse_one(struct filter_reader *reader, struct filter_text *ret)
 {
 	const char *start = reader->at;
-	struct word action = take_word(reader, ",/@");
+	struct filter_word action = take_word(reader, ",/@");
 	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
 		if (strlen(actions[i].name) == action.size &&
 		    !memcmp(actions[i].name, action.text, action.size))
@@ -95,7 +95,7 @@ static struct sp_error *parse_one(struct reader *reader, struct filter_text *ret
 	return NULL;
 }
 
-static bool is_number(struct word word, uint64_t *ret)
+static bool is_number(struct filter_word word, uint64_t *ret)
 {
 	char digits[32], *end;
 	if (!word.size || word.size >= sizeof(digits) || *word.text < '0' || *word.text > '9')
@@ -107,13 +107,13 @@ static bool is_number(struct word word, uint64_t *ret)
 }
 
 /* Source of symbols: a file; NULL: the kernel. */
-struct names {
+struct filter_symbols {
 	struct image *image;
 	struct kallsyms *kallsyms;
 };
 
-static struct sp_error *find_kernel(const struct names *names, struct word name, uint64_t *at,
-				    uint64_t *size)
+static struct sp_error *find_kernel(const struct filter_symbols *names, struct filter_word name,
+				    uint64_t *at, uint64_t *size)
 {
 	CLEANUP_FREE char *text = format_text("%.*s", (int)name.size, name.text);
 	struct kallsyms_symbol symbol;
@@ -126,8 +126,8 @@ static struct sp_error *find_kernel(const struct names *names, struct word name,
 }
 
 /* Find a symbol's address and size in the file or the kernel. */
-static struct sp_error *find_symbol(const struct names *names, struct word name, uint64_t *at,
-				    uint64_t *size)
+static struct sp_error *find_symbol(const struct filter_symbols *names, struct filter_word name,
+				    uint64_t *at, uint64_t *size)
 {
 	struct file_symbol symbol;
 	if (!names->image)
@@ -143,8 +143,8 @@ static struct sp_error *find_symbol(const struct names *names, struct word name,
 }
 
 /* Finds the address range of a filter; size 0: unknown. */
-static struct sp_error *find_range(const struct names *names, const struct filter_text *filter,
-				   uint64_t *at, uint64_t *size)
+static struct sp_error *find_range(const struct filter_symbols *names,
+				   const struct filter_text *filter, uint64_t *at, uint64_t *size)
 {
 	struct sp_error *error = NULL;
 	uint64_t end, end_size;
@@ -190,7 +190,7 @@ static struct sp_error *put_one(const struct sp_ctx *ctx, const struct filter_te
 		error = kallsyms_read(ctx, NULL, &kallsyms);
 	if (error)
 		return error;
-	const struct names names = {image, kallsyms};
+	const struct filter_symbols names = {image, kallsyms};
 	TRY(find_range(&names, filter, &at, &size));
 	if (filter->action->range && !size)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "--filter: unknown size of %.*s",
@@ -207,7 +207,7 @@ static struct sp_error *put_one(const struct sp_ctx *ctx, const struct filter_te
 struct sp_error *address_filter_translate(const struct sp_ctx *ctx, const char *text, char **ret)
 {
 	CLEANUP_FREE char *made = NULL;
-	struct reader reader = {text, text};
+	struct filter_reader reader = {text, text};
 	for (;;) {
 		struct filter_text filter = {0};
 		TRY(parse_one(&reader, &filter));

@@ -6,7 +6,7 @@
 #ifndef EVENT_ATTR_FIELDS_H
 #define EVENT_ATTR_FIELDS_H
 
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "event/rights.h"
 #include "record/attr.h"
 

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "elf/image.h"
-#include "event/symbols.h"
+#include "event/file_symbols.h"
 #include "proc/kallsyms.h"
 #include "proc/maps.h"
 
@@ -19,12 +19,13 @@ DEFINE_CLEANUP(struct maps *, maps_free)
 #define MAX_LENGTH 8
 
 /* Address and size of an object. */
-struct place {
+struct object_range {
 	uint64_t address, size; /* size 0: unknown */
 	bool of_code;
 };
 
-static struct sp_error *kernel_place(struct parser *parser, struct slice name, struct place *ret)
+static struct sp_error *kernel_place(struct parser *parser, struct text_slice name,
+				     struct object_range *ret)
 {
 	CLEANUP(cleanup_kallsyms_free) struct kallsyms *kallsyms = NULL;
 	CLEANUP_FREE char *text = strndup(name.text, name.size);
@@ -44,7 +45,7 @@ static struct sp_error *kernel_place(struct parser *parser, struct slice name, s
 			parser_error(parser, name.text, "the kernel has no symbol '%s'", text),
 			"look in /proc/kallsyms (data only with "
 			"CONFIG_KALLSYMS_ALL); for a program's symbol use mem:PATH:SYMBOL");
-	*ret = (struct place){symbol.address, 0, symbol.type == 'T' || symbol.type == 't'};
+	*ret = (struct object_range){symbol.address, 0, symbol.type == 'T' || symbol.type == 't'};
 	return NULL;
 }
 
@@ -89,8 +90,8 @@ static struct sp_error *not_mapped(const struct parser *parser, const char *plac
 				parser->specs->pid);
 }
 
-static struct sp_error *program_place(struct parser *parser, struct slice path, struct slice name,
-				      struct place *ret)
+static struct sp_error *program_place(struct parser *parser, struct text_slice path,
+				      struct text_slice name, struct object_range *ret)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	const char *plain = parser_copy_unescaped(parser, path);
@@ -102,7 +103,7 @@ static struct sp_error *program_place(struct parser *parser, struct slice path, 
 		error = file_symbol_find(image, name.text, name.size, true, &symbol);
 	if (error)
 		return parser_prefix_error(parser, name.text, error);
-	*ret = (struct place){symbol.vaddr, symbol.size, symbol.is_code};
+	*ret = (struct object_range){symbol.vaddr, symbol.size, symbol.is_code};
 	if (parser->specs->pid)
 		error = mapped_place(parser, image, symbol.vaddr, &ret->address, &found);
 	if (error)
@@ -111,13 +112,13 @@ static struct sp_error *program_place(struct parser *parser, struct slice path, 
 }
 
 /* Reads ADDRESS, the text before '/LENGTH' and ':rwx'. */
-static struct sp_error *read_place(struct parser *parser, struct place *ret)
+static struct sp_error *read_place(struct parser *parser, struct object_range *ret)
 {
 	const char *begin = parser->pos;
 	bool is_path = parser_at(parser) == '/' || parser_at(parser) == '.';
-	struct slice first = parser_read_until(parser, is_path ? ":,}" : "/:,}");
+	struct text_slice first = parser_read_until(parser, is_path ? ":,}" : "/:,}");
 	uint64_t number, offset = 0;
-	*ret = (struct place){0};
+	*ret = (struct object_range){0};
 	if (!first.size)
 		return error_set_remedy(parser_error(parser, begin, "no address"),
 					"give mem:ADDRESS[/LENGTH][:rwx], as mem:0x1000/8:w, "
@@ -129,7 +130,7 @@ static struct sp_error *read_place(struct parser *parser, struct place *ret)
 	if (is_path && !parser_take(parser, ':'))
 		return error_set_remedy(parser_error(parser, parser->pos, "no symbol"),
 					"give mem:PATH:SYMBOL");
-	struct slice name = is_path ? parser_read_until(parser, "/:,}") : first;
+	struct text_slice name = is_path ? parser_read_until(parser, "/:,}") : first;
 	const char *plus = memrchr(name.text, '+', name.size);
 	if (plus && slice_number(slice_between(plus + 1, name.text + name.size), &offset))
 		name.size = (size_t)(plus - name.text);
@@ -143,7 +144,7 @@ static struct sp_error *read_place(struct parser *parser, struct place *ret)
 
 static struct sp_error *read_length(struct parser *parser, uint64_t *ret)
 {
-	struct slice text;
+	struct text_slice text;
 	if (!parser_take(parser, '/'))
 		return NULL;
 	const char *before = parser->pos - 1;
@@ -166,7 +167,7 @@ static struct sp_error *read_access(struct parser *parser, uint32_t *ret)
 	if (parser_at(parser) != ':')
 		return NULL;
 	const char *before = parser->pos++;
-	struct slice word = parser_read_word(parser);
+	struct text_slice word = parser_read_word(parser);
 	uint32_t access = 0;
 	for (size_t i = 0; i < word.size; i++) {
 		uint32_t bit = word.text[i] == 'r' ? HW_BREAKPOINT_R :
@@ -189,7 +190,7 @@ static struct sp_error *read_access(struct parser *parser, uint32_t *ret)
 }
 
 /* Length if none is given: perf's, or the symbol's size. */
-static uint64_t default_length(const struct place *place, uint32_t access)
+static uint64_t default_length(const struct object_range *place, uint32_t access)
 {
 	if (access == HW_BREAKPOINT_X)
 		return sizeof(long);
@@ -201,7 +202,7 @@ static uint64_t default_length(const struct place *place, uint32_t access)
 struct sp_error *parse_breakpoint(struct parser *parser)
 {
 	struct event_spec spec = event_spec_make(parser);
-	struct place place;
+	struct object_range place;
 	uint64_t length = 0;
 	uint32_t access = 0;
 	TRY(read_place(parser, &place));

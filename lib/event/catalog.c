@@ -14,11 +14,11 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/vec.h"
-#include "event/kernel.h"
-#include "event/names.h"
+#include "event/kernel_calls.h"
+#include "event/event_names.h"
 #include "event/pmu.h"
 #include "event/vendor.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 #include "proc/tracefs.h"
 
 struct sp_catalog {

@@ -3,16 +3,16 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/address_filter.c lib/event/address_filter.h \
 	lib/event/attr_options.c \
 	lib/event/attr_fields.c lib/event/attr_fields.h \
-	lib/event/filter.c lib/event/filter.h \
+	lib/event/event_filter.c lib/event/event_filter.h \
 	lib/event/breakpoint.c \
 	lib/event/catalog.c \
 	lib/event/fd_budget.c lib/event/fd_budget.h \
-	lib/event/group.c lib/event/group.h \
-	lib/event/kernel.c lib/event/kernel.h \
+	lib/event/event_group.c lib/event/event_group.h \
+	lib/event/kernel_calls.c lib/event/kernel_calls.h \
 	lib/event/kind.h \
 	lib/event/limits.c \
 	lib/event/modifiers.c \
-	lib/event/names.c lib/event/names.h \
+	lib/event/event_names.c lib/event/event_names.h \
 	lib/event/open.c lib/event/open.h \
 	lib/event/open_errors.c \
 	lib/event/parse.c lib/event/parse.h \
@@ -23,7 +23,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/probe.c \
 	lib/event/rights.c lib/event/rights.h \
 	lib/event/set.c lib/event/set.h \
-	lib/event/symbols.c lib/event/symbols.h \
+	lib/event/file_symbols.c lib/event/file_symbols.h \
 	lib/event/terms.c \
 	lib/event/tracepoint.c lib/event/vendor.h
 if HAVE_LIBPFM

@@ -129,7 +129,7 @@ static size_t find_modifier(char letter)
 	return i;
 }
 
-bool modifiers_only(struct slice word)
+bool modifiers_only(struct text_slice word)
 {
 	for (size_t i = 0; i < word.size; i++)
 		if (find_modifier(word.text[i]) == MODIFIER_COUNT)
@@ -137,7 +137,7 @@ bool modifiers_only(struct slice word)
 	return true;
 }
 
-struct sp_error *modifiers_read(struct parser *parser, struct slice *ret)
+struct sp_error *modifiers_read(struct parser *parser, struct text_slice *ret)
 {
 	parser_skip_blanks(parser);
 	const char *place = parser->pos;
@@ -158,7 +158,7 @@ static struct sp_error *modifier_error(const struct parser *parser, const char *
 				"and after a group S W (read together, weak)");
 }
 
-static struct sp_error *check(const struct parser *parser, struct slice text, bool group)
+static struct sp_error *check(const struct parser *parser, struct text_slice text, bool group)
 {
 	unsigned char times[MODIFIER_COUNT] = {0};
 	for (size_t i = 0; i < text.size; i++) {
@@ -176,7 +176,8 @@ static struct sp_error *check(const struct parser *parser, struct slice text, bo
 	return NULL;
 }
 
-struct sp_error *modifiers_apply(struct parser *parser, struct slice text, size_t first, bool group)
+struct sp_error *modifiers_apply(struct parser *parser, struct text_slice text, size_t first,
+				 bool group)
 {
 	struct event_specs *specs = parser->specs;
 	struct sp_error *error = check(parser, text, group);

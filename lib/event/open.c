@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "event/attr_fields.h"
-#include "event/group.h"
+#include "event/event_group.h"
 #include "event/kind.h"
 #include "event/planner.h"
 

@@ -8,7 +8,7 @@
 #define EVENT_OPEN_H
 
 #include <time.h>
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "event/parse.h"
 #include "event/rights.h"
 

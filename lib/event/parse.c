@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/names.h"
+#include "event/event_names.h"
 #include "event/parser.h"
 #include "event/vendor.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* Parses rHEX or r0xHEX, the event's number in the CPU's manual. */
-static bool parse_raw(struct slice name, struct event_code *ret)
+static bool parse_raw(struct text_slice name, struct event_code *ret)
 {
 	struct cursor cursor = cursor_make(name.text, name.size, false, NULL, 0);
 	if (!text_char(&cursor, 'r'))
@@ -29,7 +29,7 @@ static bool parse_raw(struct slice name, struct event_code *ret)
 }
 
 /* Finds a value of perf stat that needs no kernel event. */
-static enum event_tool find_tool(struct slice name)
+static enum event_tool find_tool(struct text_slice name)
 {
 	static const char *const tools[] = {
 		[EVENT_TOOL_DURATION_TIME] = "duration_time",
@@ -42,7 +42,7 @@ static enum event_tool find_tool(struct slice name)
 	return EVENT_TOOL_NONE;
 }
 
-static struct sp_error *unknown_event(const struct parser *parser, struct slice name)
+static struct sp_error *unknown_event(const struct parser *parser, struct text_slice name)
 {
 	CLEANUP_FREE char *near = NULL;
 	TRY(event_name_near(name.text, name.size, &near));
@@ -54,7 +54,8 @@ static struct sp_error *unknown_event(const struct parser *parser, struct slice 
 				       "cpu-clock or L1-dcache-load-misses; or use rHEX");
 }
 
-static struct sp_error *bad_vendor_event(struct parser *parser, struct slice text, const char *why)
+static struct sp_error *bad_vendor_event(struct parser *parser, struct text_slice text,
+					 const char *why)
 {
 	struct sp_error *error = parser_error(parser, text.text, "libpfm does not take '%.*s': %s",
 					      (int)text.size, text.text, why);
@@ -62,7 +63,8 @@ static struct sp_error *bad_vendor_event(struct parser *parser, struct slice tex
 }
 
 /* Parses by libpfm. *found_ret is false if libpfm does not know the name, or is missing. */
-static struct sp_error *parse_vendor_event(struct parser *parser, struct slice text, bool *found_ret)
+static struct sp_error *parse_vendor_event(struct parser *parser, struct text_slice text,
+					   bool *found_ret)
 {
 	struct event_spec spec = event_spec_make(parser);
 	const char *name = parser_copy_slice(parser, text), *why = NULL;
@@ -83,7 +85,7 @@ static struct sp_error *parse_vendor_event(struct parser *parser, struct slice t
 
 /* An event's text and its properties. */
 struct event_text {
-	struct slice name;
+	struct text_slice name;
 	bool hybrid; /* its specs already have names, without modifiers */
 };
 
@@ -118,7 +120,7 @@ static struct sp_error *parse_generic(struct parser *parser, struct event_text *
 	return parser_add(parser, &spec);
 }
 
-static bool find_generic(struct slice name, struct event_code *code, enum event_tool *tool)
+static bool find_generic(struct text_slice name, struct event_code *code, enum event_tool *tool)
 {
 	*tool = find_tool(name);
 	if (*tool)
@@ -131,14 +133,14 @@ static bool is_tracepoint(const struct parser *parser)
 {
 	struct parser ahead = *parser;
 	ahead.pos++;
-	struct slice word = parser_read_word(&ahead);
+	struct text_slice word = parser_read_word(&ahead);
 	return parser_at(parser) == ':' && (!modifiers_only(word) || !word.size);
 }
 
 /*
  * Parses a name that is in no table: an event of a PMU, a tracepoint's system, or an event of libpfm.
  */
-static struct sp_error *parse_other(struct parser *parser, struct slice name)
+static struct sp_error *parse_other(struct parser *parser, struct text_slice name)
 {
 	bool found = false;
 	bool tracepoint = is_tracepoint(parser);
@@ -150,7 +152,7 @@ static struct sp_error *parse_other(struct parser *parser, struct slice name)
 	if (error || (found && !tracepoint))
 		return error;
 	struct parser ahead = *parser;
-	struct slice whole = parser_read_until(&ahead, ",{}");
+	struct text_slice whole = parser_read_until(&ahead, ",{}");
 	whole = slice_between(name.text, whole.text + whole.size);
 	if (!found) {
 		error = parse_vendor_event(parser, whole, &found);
@@ -172,13 +174,13 @@ static struct sp_error *parse_terms_behind(struct parser *parser, size_t first)
 	return parse_general_terms(parser, specs->items + first, specs->count - first);
 }
 
-static bool is_probe(struct slice name)
+static bool is_probe(struct text_slice name)
 {
 	return slice_is(name, "kprobe") || slice_is(name, "kretprobe") ||
 	       slice_is(name, "uprobe") || slice_is(name, "uretprobe");
 }
 
-static bool is_letters(struct slice name)
+static bool is_letters(struct text_slice name)
 {
 	for (size_t i = 0; i < name.size; i++)
 		if (name.text[i] < 'a' || name.text[i] > 'z')
@@ -193,7 +195,7 @@ static struct sp_error *parse_what(struct parser *parser, struct event_text *eve
 	size_t first = parser->specs->count;
 	const char *place = parser->pos;
 	event->name = parser_read_word(parser);
-	struct slice name = event->name;
+	struct text_slice name = event->name;
 	if (!name.size && (!parser_at(parser) || strchr(",}", parser_at(parser))))
 		return error_set_remedy(parser_error(parser, place, "no event"),
 					"insert an event name, for example cycles");
@@ -201,7 +203,7 @@ static struct sp_error *parse_what(struct parser *parser, struct event_text *eve
 		return error_set_remedy(parser_error(parser, place, "nested group"),
 					"close the first group");
 	if (!name.size)
-		return unknown_event(parser, (struct slice){place, 1});
+		return unknown_event(parser, (struct text_slice){place, 1});
 	if (parser_at(parser) == ':' && (slice_is(name, "mem") || is_probe(name))) {
 		parser->pos++;
 		TRY(slice_is(name, "mem") ? parse_breakpoint(parser) : parse_probe(parser, name));
@@ -220,7 +222,7 @@ static struct sp_error *parse_what(struct parser *parser, struct event_text *eve
 
 /* Parses modifiers, after a ':' or after the last '/' of the terms. */
 static struct sp_error *parse_event_modifiers(struct parser *parser, size_t first,
-					      struct slice *modifiers)
+					      struct text_slice *modifiers)
 {
 	bool colon = parser_take(parser, ':');
 	*modifiers = slice_between(parser->pos, parser->pos);
@@ -231,8 +233,8 @@ static struct sp_error *parse_event_modifiers(struct parser *parser, size_t firs
 }
 
 /* Sets names: as typed, except for tracepoints and the term name=. */
-static struct sp_error *set_names(struct parser *parser, size_t first, struct slice typed,
-				  struct slice modifiers, bool hybrid)
+static struct sp_error *set_names(struct parser *parser, size_t first, struct text_slice typed,
+				  struct text_slice modifiers, bool hybrid)
 {
 	while (typed.size && strchr(" \t", typed.text[typed.size - 1]))
 		typed.size--;
@@ -244,7 +246,7 @@ static struct sp_error *set_names(struct parser *parser, size_t first, struct sl
 		if (spec->name) {
 			longer = format_text("%s%.*s", spec->name, (int)modifiers.size,
 					     modifiers.text);
-			spec->name = longer ? parser_copy_slice(parser, (struct slice){longer,
+			spec->name = longer ? parser_copy_slice(parser, (struct text_slice){longer,
 								  strlen(longer)}) : NULL;
 		} else {
 			spec->name = parser_copy_slice(parser, typed);
@@ -257,7 +259,7 @@ static struct sp_error *set_names(struct parser *parser, size_t first, struct sl
 static struct sp_error *parse_event(struct parser *parser)
 {
 	struct event_text event = {0};
-	struct slice modifiers;
+	struct text_slice modifiers;
 	size_t first = parser->specs->count;
 	parser_skip_blanks(parser);
 	const char *begin = parser->pos;
@@ -296,10 +298,10 @@ static struct sp_error *parse_members(struct parser *parser, const char *begin)
 	}
 }
 
-static struct sp_error *parse_group(struct parser *parser, struct slice name)
+static struct sp_error *parse_group(struct parser *parser, struct text_slice name)
 {
 	struct event_specs *specs = parser->specs;
-	struct slice modifiers;
+	struct text_slice modifiers;
 	size_t first = specs->count;
 	TRY(parse_members(parser, parser->pos - 1));
 	for (size_t i = first; i < specs->count; i++) {
@@ -327,7 +329,7 @@ static struct sp_error *parse_item(struct parser *parser)
 {
 	parser_skip_blanks(parser);
 	struct parser ahead = *parser;
-	struct slice name = parser_read_word(&ahead);
+	struct text_slice name = parser_read_word(&ahead);
 	if (parser_at(&ahead) != '{')
 		return parse_event(parser);
 	parser->pos = ahead.pos + 1;
@@ -394,7 +396,7 @@ static struct sp_error *parse_vendor_list(struct parser *parser)
 		parser_skip_blanks(parser);
 		const char *why = NULL;
 		struct event_spec ignored = {0};
-		struct slice text = parser_read_until(parser, ",{}");
+		struct text_slice text = parser_read_until(parser, ",{}");
 		bool found = false;
 		struct sp_error *error = text.size ? parse_vendor_event(parser, text, &found) : NULL;
 		if (error)

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 bool parser_is_word_char(char c)
 {
@@ -19,7 +19,7 @@ void parser_skip_blanks(struct parser *parser)
 		parser->pos++;
 }
 
-struct slice parser_read_word(struct parser *parser)
+struct text_slice parser_read_word(struct parser *parser)
 {
 	const char *begin = parser->pos;
 	while (parser_is_word_char(parser_at(parser)))
@@ -27,7 +27,7 @@ struct slice parser_read_word(struct parser *parser)
 	return slice_between(begin, parser->pos);
 }
 
-struct slice parser_read_until(struct parser *parser, const char *stops)
+struct text_slice parser_read_until(struct parser *parser, const char *stops)
 {
 	const char *begin = parser->pos;
 	while (parser_at(parser) && !strchr(stops, *parser->pos))
@@ -35,12 +35,12 @@ struct slice parser_read_until(struct parser *parser, const char *stops)
 	return slice_between(begin, parser->pos);
 }
 
-char *parser_copy_slice(struct parser *parser, struct slice slice)
+char *parser_copy_slice(struct parser *parser, struct text_slice slice)
 {
 	return arena_copy_string(&parser->specs->arena, slice.text, slice.size);
 }
 
-char *parser_copy_unescaped(struct parser *parser, struct slice slice)
+char *parser_copy_unescaped(struct parser *parser, struct text_slice slice)
 {
 	char *copy = parser_copy_slice(parser, slice), *out = copy;
 	for (char *in = copy; copy && *in; in++) {
@@ -109,7 +109,7 @@ struct sp_error *parser_find_tracefs(struct parser *parser)
 	return tracefs_init(&parser->tracefs, parser->ctx);
 }
 
-bool slice_number(struct slice slice, uint64_t *ret)
+bool slice_number(struct text_slice slice, uint64_t *ret)
 {
 	struct cursor cursor = cursor_make(slice.text, slice.size, false, NULL, 0);
 	struct cursor prefixed = cursor;

@@ -9,17 +9,17 @@
 #include "proc/tracefs.h"
 
 /* Part of the event string. */
-struct slice {
+struct text_slice {
 	const char *text;
 	size_t size;
 };
 
-static inline struct slice slice_between(const char *begin, const char *end)
+static inline struct text_slice slice_between(const char *begin, const char *end)
 {
-	return (struct slice){begin, (size_t)(end - begin)};
+	return (struct text_slice){begin, (size_t)(end - begin)};
 }
 
-static inline bool slice_is(struct slice slice, const char *text)
+static inline bool slice_is(struct text_slice slice, const char *text)
 {
 	return strlen(text) == slice.size && memcmp(slice.text, text, slice.size) == 0;
 }
@@ -55,16 +55,16 @@ void parser_skip_blanks(struct parser *parser);
 bool parser_is_word_char(char c);
 
 /* Returns the word at parser->pos, and moves past it; it may be empty. */
-struct slice parser_read_word(struct parser *parser);
+struct text_slice parser_read_word(struct parser *parser);
 
 /* Reads up to one of the characters `stops`, or to the end. A backslash escapes the next character. */
-struct slice parser_read_until(struct parser *parser, const char *stops);
+struct text_slice parser_read_until(struct parser *parser, const char *stops);
 
 /* Copies a slice to the specs' arena; NULL when out of memory. */
-char *parser_copy_slice(struct parser *parser, struct slice slice);
+char *parser_copy_slice(struct parser *parser, struct text_slice slice);
 
 /* Copies a slice without its backslashes to the specs' arena; NULL when out of memory. */
-char *parser_copy_unescaped(struct parser *parser, struct slice slice);
+char *parser_copy_unescaped(struct parser *parser, struct text_slice slice);
 
 /* Returns SP_ERROR_INVALID with `event "TEXT": MESSAGE at character N`. The caller adds the remedy. */
 struct sp_error *parser_error(const struct parser *parser, const char *place, const char *format, ...)
@@ -83,16 +83,16 @@ struct sp_error *parser_load_pmus(struct parser *parser) SP_MUST_CHECK;
 struct sp_error *parser_find_tracefs(struct parser *parser) SP_MUST_CHECK;
 
 /* Converts a whole slice: a decimal number, or a hexadecimal one with 0x. */
-bool slice_number(struct slice slice, uint64_t *ret);
+bool slice_number(struct text_slice slice, uint64_t *ret);
 
 /* A term between slashes, as typed: NAME[=VALUE]. */
-struct term {
-	struct slice name, value; /* without quotes; value.text is NULL if there is no value */
+struct parsed_term {
+	struct text_slice name, value; /* without quotes; value.text is NULL if there is no value */
 	bool used;
 };
 
 struct terms {
-	VEC(struct term);
+	VEC(struct parsed_term);
 };
 
 static inline void cleanup_terms(struct terms *terms)
@@ -115,39 +115,39 @@ struct sp_error *terms_check_used(struct parser *parser, const struct terms *ter
 				  const struct pmu *pmu) SP_MUST_CHECK;
 
 /* Reads the modifiers after a colon or a slash: at least one. */
-struct sp_error *modifiers_read(struct parser *parser, struct slice *ret) SP_MUST_CHECK;
+struct sp_error *modifiers_read(struct parser *parser, struct text_slice *ret) SP_MUST_CHECK;
 /*
  * Applies modifiers to the specs from index `first`. `group`: they are a group's, "{…}:modifiers", not
  * an event's.
  */
-struct sp_error *modifiers_apply(struct parser *parser, struct slice text, size_t first,
+struct sp_error *modifiers_apply(struct parser *parser, struct text_slice text, size_t first,
 				 bool group) SP_MUST_CHECK;
 /* Whether the word can only be modifiers. */
-bool modifiers_only(struct slice word);
+bool modifiers_only(struct text_slice word);
 
 /*
  * Each function parses one form and appends its specs. parser->pos is after the characters of `name`.
  */
-struct sp_error *parse_pmu_event(struct parser *parser, struct slice name) SP_MUST_CHECK;
-struct sp_error *parse_tracepoint(struct parser *parser, struct slice system) SP_MUST_CHECK;
+struct sp_error *parse_pmu_event(struct parser *parser, struct text_slice name) SP_MUST_CHECK;
+struct sp_error *parse_tracepoint(struct parser *parser, struct text_slice system) SP_MUST_CHECK;
 /* Whether tracefs has the system, as far as it is readable; true for globs. */
-struct sp_error *tracepoint_system_exists(struct parser *parser, struct slice system,
+struct sp_error *tracepoint_system_exists(struct parser *parser, struct text_slice system,
 					  bool *ret) SP_MUST_CHECK;
 struct sp_error *parse_breakpoint(struct parser *parser) SP_MUST_CHECK;
-struct sp_error *parse_probe(struct parser *parser, struct slice kind) SP_MUST_CHECK;
+struct sp_error *parse_probe(struct parser *parser, struct text_slice kind) SP_MUST_CHECK;
 
 /*
  * Appends the event `name` of all PMUs that have it, given without slashes. *found_ret is false if none
  * has it.
  */
-struct sp_error *parse_plain_pmu_event(struct parser *parser, struct slice name,
+struct sp_error *parse_plain_pmu_event(struct parser *parser, struct text_slice name,
 				       bool *found_ret) SP_MUST_CHECK;
 
 /*
  * Appends a generic hardware or cache event, once for each kind of CPU of a hybrid machine. *found_ret
  * is false, and nothing is appended, if there is only one kind.
  */
-struct sp_error *parse_hybrid_event(struct parser *parser, struct slice name,
+struct sp_error *parse_hybrid_event(struct parser *parser, struct text_slice name,
 				    const struct event_spec *spec, bool *found_ret) SP_MUST_CHECK;
 
 #endif

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
-#include "event/group.h"
+#include "event/event_group.h"
 #include "event/kind.h"
 #include "event/open.h"
 #include "event/planner.h"

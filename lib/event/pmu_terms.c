@@ -8,9 +8,9 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/names.h"
+#include "event/event_names.h"
 #include "proc/sysfs.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 struct pmu_event_parser {
 	struct parser *parser;
@@ -41,7 +41,7 @@ static void set_field(struct event_spec *spec, const struct pmu_format *format, 
 }
 
 static struct sp_error *apply_field(const struct pmu_event_parser *event,
-				    const struct pmu_format *format, struct term *term)
+				    const struct pmu_format *format, struct parsed_term *term)
 {
 	uint64_t value = 1;
 	struct sp_error *error;
@@ -62,7 +62,7 @@ static struct sp_error *apply_field(const struct pmu_event_parser *event,
 	return NULL;
 }
 
-static struct term *find_term(const struct terms *terms, struct slice name)
+static struct parsed_term *find_term(const struct terms *terms, struct text_slice name)
 {
 	for (size_t i = 0; i < terms->count; i++)
 		if (terms->items[i].name.size == name.size &&
@@ -83,16 +83,16 @@ static struct sp_error *bad_event_file(const struct pmu_event_parser *event,
 
 /* Applies one "NAME[=VALUE]" of an event's file. */
 static struct sp_error *apply_named_term(const struct pmu_event_parser *event,
-					 const struct pmu_event *named, struct slice text)
+					 const struct pmu_event *named, struct text_slice text)
 {
 	const char *equals = memchr(text.text, '=', text.size);
-	struct slice name = equals ? slice_between(text.text, equals) : text;
-	struct slice value = equals ? slice_between(equals + 1, text.text + text.size) :
-			     (struct slice){"1", 1};
+	struct text_slice name = equals ? slice_between(text.text, equals) : text;
+	struct text_slice value = equals ? slice_between(equals + 1, text.text + text.size) :
+			     (struct text_slice){"1", 1};
 	const struct pmu_format *format = pmu_format_find(event->pmu, name.text, name.size);
 	uint64_t number;
 	if (slice_is(value, "?")) {
-		struct term *given = find_term(event->terms, name);
+		struct parsed_term *given = find_term(event->terms, name);
 		if (given && format)
 			return apply_field(event, format, given);
 		return error_set_remedy(parser_error(event->parser, event->parser->pos,
@@ -129,7 +129,7 @@ static struct sp_error *apply_named(const struct pmu_event_parser *event,
 	struct sp_error *error = NULL;
 	while (*text && !error) {
 		size_t size = strcspn(text, ",");
-		error = apply_named_term(event, named, (struct slice){text, size});
+		error = apply_named_term(event, named, (struct text_slice){text, size});
 		text += size + (text[size] == ',');
 	}
 	event->spec->unit = named->unit;
@@ -142,10 +142,10 @@ static struct sp_error *apply_named(const struct pmu_event_parser *event,
 /*
  * Applies NAME, or event=NAME, of an event that the PMU names. Fields of the same name have precedence.
  */
-static struct sp_error *try_named(const struct pmu_event_parser *event, struct term *term)
+static struct sp_error *try_named(const struct pmu_event_parser *event, struct parsed_term *term)
 {
 	struct pmu_event named;
-	struct slice name = term->name;
+	struct text_slice name = term->name;
 	uint64_t number;
 	if (term->value.text) {
 		if (!slice_is(name, "event") || slice_number(term->value, &number))
@@ -166,7 +166,7 @@ static struct sp_error *try_named(const struct pmu_event_parser *event, struct t
  * Applies a generic event of one kind of CPU, cpu_core/cycles/: the PMU's type is in the config's upper
  * half.
  */
-static bool try_generic(const struct pmu_event_parser *event, struct term *term)
+static bool try_generic(const struct pmu_event_parser *event, struct parsed_term *term)
 {
 	struct event_code code;
 	if (term->value.text || !event->pmu->is_core ||
@@ -184,9 +184,9 @@ static bool try_generic(const struct pmu_event_parser *event, struct term *term)
  * Applies "@tmc_etr0" of CoreSight: the sink of the trace. The driver identifies sinks by hashes, in
  * the lower half of config2, and has files with them (drivers/hwtracing/coresight).
  */
-static struct sp_error *apply_sink(const struct pmu_event_parser *event, struct term *term)
+static struct sp_error *apply_sink(const struct pmu_event_parser *event, struct parsed_term *term)
 {
-	const struct slice name = {term->name.text + 1, term->name.size - 1};
+	const struct text_slice name = {term->name.text + 1, term->name.size - 1};
 	CLEANUP_FREE char *path = format_text(PMU_DEVICES "/%s/sinks/%.*s", event->pmu->name,
 					      (int)name.size, name.text);
 	CLEANUP_FREE char *text = NULL;
@@ -214,7 +214,7 @@ static struct sp_error *apply_terms(const struct pmu_event_parser *event)
 {
 	struct sp_error *error = terms_apply_general(event->parser, event->terms, event->spec);
 	for (size_t i = 0; i < event->terms->count && !error; i++) {
-		struct term *term = &event->terms->items[i];
+		struct parsed_term *term = &event->terms->items[i];
 		if (term->used)
 			continue;
 		if (*term->name.text == '@' && has_sinks(event->pmu)) {
@@ -262,7 +262,7 @@ static struct sp_error *add_of_pmu(struct parser *parser, struct pmu *pmu, struc
 }
 
 /* Returns the error, with the existing PMUs: "cpu, msr, software". */
-static struct sp_error *unknown_pmu(struct parser *parser, struct slice name)
+static struct sp_error *unknown_pmu(struct parser *parser, struct text_slice name)
 {
 	CLEANUP_FREE char *list = strdup("");
 	for (size_t i = 0; i < parser->pmus.count && list; i++) {
@@ -279,7 +279,7 @@ static struct sp_error *unknown_pmu(struct parser *parser, struct slice name)
 }
 
 /* Names a spec by its PMU if several PMUs were selected by one name. */
-static struct sp_error *name_of_pmu(struct parser *parser, size_t index, struct slice typed)
+static struct sp_error *name_of_pmu(struct parser *parser, size_t index, struct text_slice typed)
 {
 	struct event_spec *spec = &parser->specs->items[index];
 	if (spec->name)
@@ -287,11 +287,12 @@ static struct sp_error *name_of_pmu(struct parser *parser, size_t index, struct 
 	CLEANUP_FREE char *name =
 		format_text("%s%.*s", spec->pmu, (int)(parser->pos - typed.text - typed.size),
 			    typed.text + typed.size);
-	spec->name = name ? parser_copy_slice(parser, (struct slice){name, strlen(name)}) : NULL;
+	spec->name =
+		name ? parser_copy_slice(parser, (struct text_slice){name, strlen(name)}) : NULL;
 	return spec->name ? NULL : error_no_memory();
 }
 
-struct sp_error *parse_pmu_event(struct parser *parser, struct slice name)
+struct sp_error *parse_pmu_event(struct parser *parser, struct text_slice name)
 {
 	CLEANUP(cleanup_terms) struct terms terms = {0};
 	size_t before = parser->specs->count;
@@ -324,7 +325,8 @@ static struct sp_error *add_named(struct parser *parser, struct pmu *pmu,
 	return parser_add(parser, &spec);
 }
 
-struct sp_error *parse_plain_pmu_event(struct parser *parser, struct slice name, bool *found_ret)
+struct sp_error *parse_plain_pmu_event(struct parser *parser, struct text_slice name,
+				       bool *found_ret)
 {
 	struct sp_error *error = parser_load_pmus(parser);
 	*found_ret = false;
@@ -340,7 +342,7 @@ struct sp_error *parse_plain_pmu_event(struct parser *parser, struct slice name,
 	return error;
 }
 
-struct sp_error *parse_hybrid_event(struct parser *parser, struct slice name,
+struct sp_error *parse_hybrid_event(struct parser *parser, struct text_slice name,
 				    const struct event_spec *spec, bool *found_ret)
 {
 	size_t kinds = 0;
@@ -365,7 +367,9 @@ struct sp_error *parse_hybrid_event(struct parser *parser, struct slice name,
 			own.attr.config |= (uint64_t)pmu->type << 32;
 		CLEANUP_FREE char *whole =
 			format_text("%s/%.*s/", pmu->name, (int)name.size, name.text);
-		own.name = whole ? parser_copy_slice(parser, (struct slice){whole, strlen(whole)}) : NULL;
+		own.name =
+			whole ? parser_copy_slice(parser, (struct text_slice){whole, strlen(whole)})
+			      : NULL;
 		error = own.name ? parser_add(parser, &own) : error_no_memory();
 		*found_ret = true;
 	}

@@ -13,7 +13,7 @@
 #include <limits.h>
 #include "base/cleanup.h"
 #include "elf/image.h"
-#include "event/symbols.h"
+#include "event/file_symbols.h"
 
 struct probe {
 	struct parser *parser;
@@ -53,12 +53,12 @@ static struct sp_error *find_pmu(struct probe *probe, const char *place, bool of
 }
 
 /* Splits NAME+OFFSET: the name loses the offset. */
-static struct sp_error *split_offset(struct parser *parser, struct slice *name, uint64_t *ret)
+static struct sp_error *split_offset(struct parser *parser, struct text_slice *name, uint64_t *ret)
 {
 	const char *plus = memrchr(name->text, '+', name->size);
 	if (!plus)
 		return NULL;
-	struct slice offset = slice_between(plus + 1, name->text + name->size);
+	struct text_slice offset = slice_between(plus + 1, name->text + name->size);
 	if (!slice_number(offset, ret))
 		return error_set_remedy(parser_error(parser, offset.text, "'%.*s' is not an offset",
 						     (int)offset.size, offset.text),
@@ -80,7 +80,7 @@ static struct sp_error *no_returns_within(const struct probe *probe, const char 
 static struct sp_error *parse_kernel_probe(struct probe *probe)
 {
 	struct parser *parser = probe->parser;
-	struct slice name = parser_read_until(parser, ":,}/");
+	struct text_slice name = parser_read_until(parser, ":,}/");
 	const char *begin = name.text;
 	uint64_t offset = 0, address;
 	TRY(split_offset(parser, &name, &offset));
@@ -100,7 +100,7 @@ static struct sp_error *parse_kernel_probe(struct probe *probe)
 }
 
 /* Finds a program's file: a path, or a name in $PATH. */
-static struct sp_error *find_file(struct parser *parser, struct slice path, struct image **ret)
+static struct sp_error *find_file(struct parser *parser, struct text_slice path, struct image **ret)
 {
 	const char *plain = parser_copy_unescaped(parser, path);
 	NEED(plain);
@@ -126,7 +126,7 @@ static struct sp_error *find_file(struct parser *parser, struct slice path, stru
 }
 
 static struct sp_error *user_offset(struct probe *probe, const struct image *image,
-				    struct slice name, uint64_t offset)
+				    struct text_slice name, uint64_t offset)
 {
 	struct parser *parser = probe->parser;
 	struct file_symbol symbol = {0};
@@ -153,13 +153,13 @@ static struct sp_error *parse_user_probe(struct probe *probe)
 {
 	struct parser *parser = probe->parser;
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct slice path = parser_read_until(parser, ":,}");
+	struct text_slice path = parser_read_until(parser, ":,}");
 	uint64_t offset = 0;
 	if (!path.size || !parser_take(parser, ':'))
 		return error_set_remedy(parser_error(parser, parser->pos, "no symbol"),
 					"use uprobe:PATH:SYMBOL[+OFFSET], for example "
 					"uprobe:/bin/bash:readline");
-	struct slice name = parser_read_until(parser, ":,}/");
+	struct text_slice name = parser_read_until(parser, ":,}/");
 	const char *begin = name.text;
 	TRY(split_offset(parser, &name, &offset));
 	if (!name.size)
@@ -172,7 +172,7 @@ static struct sp_error *parse_user_probe(struct probe *probe)
 	return user_offset(probe, image, name, offset);
 }
 
-struct sp_error *parse_probe(struct parser *parser, struct slice kind)
+struct sp_error *parse_probe(struct parser *parser, struct text_slice kind)
 {
 	bool of_kernel = *kind.text == 'k';
 	struct probe probe = {

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "proc/sysfs.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38 /* Linux 5.8 */

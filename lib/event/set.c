@@ -308,7 +308,7 @@ static void run_on(int32_t cpu)
 }
 
 /* Opens many places by several threads. Each thread takes the places of one CPU at a time. */
-struct opening {
+struct set_opening {
 	const struct event_set *set;
 	enum event_role role;
 	struct event_place *places;
@@ -322,7 +322,8 @@ struct opening {
 	} hands[THREADS_MAX];
 };
 
-static struct sp_error *open_group(struct opening *opening, struct opened_list *list, size_t group)
+static struct sp_error *open_group(struct set_opening *opening, struct opened_list *list,
+				   size_t group)
 {
 	size_t end = opening->groups.items[group + 1];
 	struct sp_error *error = NULL;
@@ -338,7 +339,7 @@ static struct sp_error *open_group(struct opening *opening, struct opened_list *
 
 static void open_groups(void *arg, unsigned int index)
 {
-	struct opening *opening = arg;
+	struct set_opening *opening = arg;
 	struct opening_hand *hand = &opening->hands[index];
 	while (!hand->error) {
 		size_t group = __atomic_fetch_add(&opening->next, 1, __ATOMIC_RELAXED);
@@ -349,7 +350,7 @@ static void open_groups(void *arg, unsigned int index)
 	__atomic_store_n(&opening->stop, true, __ATOMIC_RELAXED);
 }
 
-static bool make_groups(struct opening *opening, size_t count)
+static bool make_groups(struct set_opening *opening, size_t count)
 {
 	for (size_t i = 0; i <= count; i++) {
 		if (i && i < count && opening->order[i].last_cpu == opening->order[i - 1].last_cpu)
@@ -370,7 +371,7 @@ static void close_all(const struct event_set *set, struct opened_list *list)
 }
 
 /* Collects the events that the threads opened; returns the first error. */
-static struct sp_error *gather_opened(struct event_set *set, struct opening *opening)
+static struct sp_error *gather_opened(struct event_set *set, struct set_opening *opening)
 {
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < THREADS_MAX; i++) {
@@ -410,7 +411,7 @@ static struct sp_error *open_ordered(struct event_set *set, enum event_role role
 				     struct event_place *places, const struct ordered *order,
 				     size_t count)
 {
-	struct opening opening = {.set = set, .role = role, .places = places, .order = order};
+	struct set_opening opening = {.set = set, .role = role, .places = places, .order = order};
 	bool made = make_groups(&opening, count);
 	size_t threads = opening.groups.count ? opening.groups.count - 1 : 0;
 	if (threads > THREADS_MAX)

@@ -89,13 +89,13 @@ enum term_kind {
 struct applying {
 	struct parser *parser;
 	struct event_spec *spec;
-	const struct term *term;
+	const struct parsed_term *term;
 	uint64_t number;
 };
 
 static struct sp_error *bad_value(const struct applying *applying, const char *valid)
 {
-	const struct term *term = applying->term;
+	const struct parsed_term *term = applying->term;
 	struct sp_error *error = parser_error(
 		applying->parser, term->value.text ? term->value.text : term->name.text,
 		"'%.*s' is no value of %.*s", (int)term->value.size,
@@ -214,7 +214,7 @@ static struct sp_error *apply_no_overwrite(struct applying *applying)
 
 static struct sp_error *apply_branch_type(struct applying *applying)
 {
-	const struct slice value = applying->term->value;
+	const struct text_slice value = applying->term->value;
 	if (branch_types_parse(value.text, value.size, '+', &applying->spec->terms.branch_type))
 		return NULL;
 	return bad_value(applying, "it is one or more, with + between, of " BRANCH_TYPE_NAMES);
@@ -312,7 +312,7 @@ static const struct general_term {
 #define GENERAL_COUNT (sizeof(general_terms) / sizeof(*general_terms))
 
 /* Reads a quoted text, in which commas and slashes have no meaning. */
-static struct sp_error *read_quoted(struct parser *parser, struct slice *ret)
+static struct sp_error *read_quoted(struct parser *parser, struct text_slice *ret)
 {
 	const char *begin = parser->pos++;
 	const char *close = strchr(parser->pos, '\'');
@@ -324,10 +324,10 @@ static struct sp_error *read_quoted(struct parser *parser, struct slice *ret)
 	return NULL;
 }
 
-static struct sp_error *read_term(struct parser *parser, struct term *term)
+static struct sp_error *read_term(struct parser *parser, struct parsed_term *term)
 {
 	const char *begin = parser->pos;
-	*term = (struct term){.name = parser_read_until(parser, "=,/'")};
+	*term = (struct parsed_term){.name = parser_read_until(parser, "=,/'")};
 	if (!term->name.size)
 		return error_set_remedy(parser_error(parser, begin, "no term"),
 					"use NAME or NAME=VALUE, separated by commas");
@@ -354,7 +354,7 @@ struct sp_error *terms_read(struct parser *parser, struct terms *terms)
 	if (parser_take(parser, '/'))
 		return NULL;
 	for (;;) {
-		struct term *term = vec_push(terms);
+		struct parsed_term *term = vec_push(terms);
 		NEED(term);
 		TRY(read_term(parser, term));
 		if (parser_take(parser, '/'))
@@ -368,7 +368,7 @@ struct sp_error *terms_read(struct parser *parser, struct terms *terms)
 
 static struct sp_error *apply_one(struct applying *applying, const struct general_term *general)
 {
-	const struct slice value = applying->term->value;
+	const struct text_slice value = applying->term->value;
 	applying->number = 1;
 	if (general->kind == TERM_TEXT && !value.text)
 		return bad_value(applying, "it takes a word: NAME=WORD");
@@ -418,7 +418,7 @@ struct sp_error *terms_check_used(struct parser *parser, const struct terms *ter
 				  const struct pmu *pmu)
 {
 	for (size_t i = 0; i < terms->count; i++) {
-		const struct term *term = &terms->items[i];
+		const struct parsed_term *term = &terms->items[i];
 		if (term->used)
 			continue;
 		if (*term->name.text == '@')

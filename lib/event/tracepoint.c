@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/names.h"
+#include "event/event_names.h"
 
 /* Limit of tracepoints for a glob. A glob for all matches about 2,000. */
 #define TRACEPOINTS_MOST 4096
@@ -35,7 +35,7 @@ static struct sp_error *add(struct tracepoints *tracepoints, const char *system,
 	spec.attr.config = id;
 	if (whole)
 		spec.name = parser_copy_slice(tracepoints->parser,
-					      (struct slice){whole, strlen(whole)});
+					      (struct text_slice){whole, strlen(whole)});
 	return spec.name ? parser_add(tracepoints->parser, &spec) : error_no_memory();
 }
 
@@ -109,7 +109,8 @@ static struct sp_error *unknown(struct tracepoints *tracepoints, const char *pla
 	return error_set_remedy(error, "`sprof list tracepoint` lists them");
 }
 
-struct sp_error *tracepoint_system_exists(struct parser *parser, struct slice system, bool *ret)
+struct sp_error *tracepoint_system_exists(struct parser *parser, struct text_slice system,
+					  bool *ret)
 {
 	struct sp_error *error = parser_find_tracefs(parser);
 	*ret = false;
@@ -122,9 +123,9 @@ struct sp_error *tracepoint_system_exists(struct parser *parser, struct slice sy
 	return NULL;
 }
 
-struct sp_error *parse_tracepoint(struct parser *parser, struct slice system)
+struct sp_error *parse_tracepoint(struct parser *parser, struct text_slice system)
 {
-	struct slice name = parser_read_word(parser);
+	struct text_slice name = parser_read_word(parser);
 	size_t before = parser->specs->count;
 	struct tracepoints tracepoints = {
 		.parser = parser,

@@ -8,7 +8,7 @@
 
 #include <sprof/reader.h>
 #include "base/cursor.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "record/decode.h"
 
 /*
@@ -28,9 +28,9 @@ struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, vo
 			     size_t size) SP_MUST_CHECK;
 
 /*
- * Allows walkers to map the flat data if that is safe (mapping.h), which is faster if few of the bytes
- * are read. Until reader_unmap(), other processes that want to write to the file may have to wait, so
- * walkers must not pause.
+ * Allows walkers to map the flat data if that is safe (file_mapping.h), which is faster if few of
+ * the bytes are read. Until reader_unmap(), other processes that want to write to the file may have
+ * to wait, so walkers must not pause.
  */
 void reader_map(struct sp_reader *reader);
 void reader_unmap(struct sp_reader *reader);

@@ -7,10 +7,10 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "file/damage.h"
-#include "file/format.h"
-#include "file/mapping.h"
+#include "file/file_format.h"
+#include "file/file_mapping.h"
 #include "record/decode.h"
-#include "record/length.h"
+#include "record/record_length.h"
 
 struct feature_payload {
 	bool present;
@@ -48,7 +48,7 @@ struct sp_reader {
 	struct record_layout layout;
 	const uint16_t *sum_of; /* index: event in `events`; value: its sum in layout.events; NULL:
 				 * layout.events is `events` */
-	struct mapping mapping; /* mapped windows of data_fd, for walkers */
+	struct file_mapping mapping; /* mapped windows of data_fd, for walkers */
 	struct lengths lengths; /* lengths of records, for any event until the events are known */
 
 	struct damage_list damage;

@@ -4,12 +4,12 @@
 #include <string.h>
 #include "base/cursor.h"
 
-struct reading {
+struct tracing_data_reader {
 	struct cursor cursor;
 	const struct trace_visitor *visitor;
 };
 
-static struct sp_error *damaged(const struct reading *reading, const char *what)
+static struct sp_error *damaged(const struct tracing_data_reader *reading, const char *what)
 {
 	return cursor_error(&reading->cursor, "tracing data: %s does not fit", what);
 }
@@ -22,7 +22,7 @@ static bool read_string(struct cursor *cursor, const char **ret)
 	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
 }
 
-static struct sp_error *read_text(struct reading *reading, enum trace_file kind,
+static struct sp_error *read_text(struct tracing_data_reader *reading, enum trace_file kind,
 				  const char *system, uint64_t size, const char *what)
 {
 	const uint8_t *text;
@@ -36,7 +36,7 @@ static struct sp_error *read_text(struct reading *reading, enum trace_file kind,
 }
 
 /* Reads a file: u64 size, text */
-static struct sp_error *read_file(struct reading *reading, enum trace_file kind,
+static struct sp_error *read_file(struct tracing_data_reader *reading, enum trace_file kind,
 				  const char *system, const char *what)
 {
 	uint64_t size;
@@ -46,7 +46,7 @@ static struct sp_error *read_file(struct reading *reading, enum trace_file kind,
 }
 
 /* Reads a file: u32 size, text */
-static struct sp_error *read_short_file(struct reading *reading, enum trace_file kind,
+static struct sp_error *read_short_file(struct tracing_data_reader *reading, enum trace_file kind,
 					const char *what)
 {
 	uint32_t size;
@@ -56,7 +56,7 @@ static struct sp_error *read_short_file(struct reading *reading, enum trace_file
 }
 
 /* Reads a named file: NAME\0 u64 size, text */
-static struct sp_error *read_named(struct reading *reading, const char *name)
+static struct sp_error *read_named(struct tracing_data_reader *reading, const char *name)
 {
 	const char *found;
 	if (!read_string(&reading->cursor, &found) || strcmp(found, name) != 0)
@@ -65,7 +65,7 @@ static struct sp_error *read_named(struct reading *reading, const char *name)
 	return read_file(reading, page ? TRACE_HEADER_PAGE : TRACE_HEADER_EVENT, NULL, name);
 }
 
-static struct sp_error *read_formats(struct reading *reading, enum trace_file kind,
+static struct sp_error *read_formats(struct tracing_data_reader *reading, enum trace_file kind,
 				     const char *system)
 {
 	uint32_t count;
@@ -77,7 +77,7 @@ static struct sp_error *read_formats(struct reading *reading, enum trace_file ki
 	return error;
 }
 
-static struct sp_error *read_systems(struct reading *reading)
+static struct sp_error *read_systems(struct tracing_data_reader *reading)
 {
 	uint32_t count;
 	struct sp_error *error = NULL;
@@ -92,7 +92,7 @@ static struct sp_error *read_systems(struct reading *reading)
 	return error;
 }
 
-static struct sp_error *read_header(struct reading *reading, bool *has_tasks_ret)
+static struct sp_error *read_header(struct tracing_data_reader *reading, bool *has_tasks_ret)
 {
 	static const uint8_t magic[10] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
 	struct cursor *cursor = &reading->cursor;
@@ -121,7 +121,7 @@ static struct sp_error *read_header(struct reading *reading, bool *has_tasks_ret
 struct sp_error *trace_container_read(const struct sp_bytes *blob, const char *path,
 				      const struct trace_visitor *visitor)
 {
-	struct reading reading = {
+	struct tracing_data_reader reading = {
 		.cursor = cursor_make(blob->bytes, blob->size, false, path, 0),
 		.visitor = visitor,
 	};

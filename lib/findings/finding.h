@@ -3,7 +3,7 @@
 #ifndef FINDINGS_FINDING_H
 #define FINDINGS_FINDING_H
 
-#include "findings/text.h"
+#include "findings/finding_text.h"
 #include "findings/findings.h"
 
 /*

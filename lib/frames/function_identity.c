@@ -67,7 +67,7 @@ static void merge(struct identity *into, const struct identity *from)
 		into->start = from->start;
 }
 
-uint32_t identities_add(struct identities *identities, const struct piece *piece)
+uint32_t identities_add(struct identities *identities, const struct function_piece *piece)
 {
 	uint32_t index = UINT32_MAX;
 	if (piece->file) {

@@ -17,7 +17,7 @@
 #include "profile/function.h"
 
 /* A piece of a function. Strings are interned; other members than `dso` and `name` may be NULL. */
-struct piece {
+struct function_piece {
 	const char *dso;
 	uint64_t code; /* hash of the dso and its build-id: others give addresses another meaning */
 	const char *name;   /* without parameters */
@@ -54,7 +54,7 @@ struct identities {
 void identities_deinit(struct identities *identities);
 
 /* Adds a piece. Returns its index for identities_find(); UINT32_MAX when out of memory. */
-uint32_t identities_add(struct identities *identities, const struct piece *piece);
+uint32_t identities_add(struct identities *identities, const struct function_piece *piece);
 
 /*
  * Sets the places, when all pieces have been added. `several` has a hash for each name that several

@@ -189,7 +189,8 @@ static const char *intern_optional(struct labelling *labelling, const char *text
 }
 
 /* Sets the names of the frame's symbol, or its address. Returns false when out of memory. */
-static bool set_symbol(struct labelling *labelling, const struct frame *frame, struct piece *piece)
+static bool set_symbol(struct labelling *labelling, const struct frame *frame,
+		       struct function_piece *piece)
 {
 	const struct symbol *symbol = frame->symbol;
 	bool named = symbol_is_named(symbol), good = true;
@@ -207,7 +208,7 @@ static bool set_symbol(struct labelling *labelling, const struct frame *frame, s
  * linkage names. Returns false when out of memory.
  */
 static bool set_source(struct labelling *labelling, const struct frame *frame,
-		       const struct source_frame *source, struct piece *piece)
+		       const struct source_frame *source, struct function_piece *piece)
 {
 	bool good = true;
 	uint64_t start = source->caller ? UINT64_MAX : source->start;
@@ -235,12 +236,12 @@ static bool set_source(struct labelling *labelling, const struct frame *frame,
 
 /* Makes the piece for a function at a frame's place. Returns false when out of memory. */
 static bool make_piece(struct labelling *labelling, const struct frame *frame,
-		       const struct source_frame *source, struct piece *ret)
+		       const struct source_frame *source, struct function_piece *ret)
 {
 	const struct module_texts *texts = texts_of(labelling, frame);
 	if (!texts)
 		return false;
-	*ret = (struct piece){.dso = texts->dso, .code = texts->code};
+	*ret = (struct function_piece){.dso = texts->dso, .code = texts->code};
 	if (!generated_has(frame))
 		return source ? set_source(labelling, frame, source, ret) :
 				set_symbol(labelling, frame, ret);
@@ -272,7 +273,7 @@ static bool add_piece(struct labelling *labelling, const struct frame *frame,
 {
 	if (known->has_piece)
 		return true;
-	struct piece piece;
+	struct function_piece piece;
 	if (!make_piece(labelling, frame, source, &piece))
 		return false;
 	known->file = piece.file;
@@ -285,7 +286,7 @@ static bool add_piece(struct labelling *labelling, const struct frame *frame,
 static bool add_pieces(struct labelling *labelling, const struct frame *frame,
 		       const struct source_frame *source)
 {
-	struct piece piece;
+	struct function_piece piece;
 	if (!source)
 		return make_piece(labelling, frame, NULL, &piece) &&
 		       identities_add(&labelling->identities, &piece) != UINT32_MAX;
@@ -306,7 +307,7 @@ static bool add_symbol_piece(struct labelling *labelling, const struct frame *fr
 	const struct label_options *options = labelling->options;
 	bool by_function = frame->sourced && options->expand && !options->keys[SP_KEY_SYMBOL] &&
 			   !side_keys_need_symbols(options->keys);
-	struct piece piece;
+	struct function_piece piece;
 	*ret = UINT32_MAX;
 	if (by_function || !symbol_is_named(frame->symbol) || generated_has(frame))
 		return true;
@@ -328,7 +329,7 @@ static bool add_symbol_piece(struct labelling *labelling, const struct frame *fr
 static bool add_namesake(struct labelling *labelling, const struct frame *frame,
 			 const struct source_frame *source)
 {
-	struct piece piece;
+	struct function_piece piece;
 	uint32_t unused;
 	bool by_source = frame->sourced && labelling->options->expand;
 	while (by_source && (source || symbol_is_named(frame->symbol))) {
@@ -400,7 +401,7 @@ static bool make_pieces(struct labelling *labelling)
 }
 
 /* Known facts about one function at a frame's place. */
-struct known {
+struct function_facts {
 	const struct frame *frame;
 	const struct module_texts *texts;
 	const char *symbol, *function;
@@ -414,7 +415,8 @@ struct known {
 };
 
 /* Returns a function with only the facts that rows or nodes distinguish: dso, symbol, function. */
-static struct function choose(const struct known *known, bool dso, bool symbol, bool function)
+static struct function choose(const struct function_facts *known, bool dso, bool symbol,
+			      bool function)
 {
 	const struct frame *frame = known->frame;
 	bool has_symbol = frame->symbol != NULL, named = symbol_is_named(frame->symbol);
@@ -447,7 +449,8 @@ static struct function choose(const struct known *known, bool dso, bool symbol, 
 	return chosen;
 }
 
-static bool make_label(struct labelling *labelling, const struct known *known, struct label *label)
+static bool make_label(struct labelling *labelling, const struct function_facts *known,
+		       struct label *label)
 {
 	struct labels *labels = labelling->labels;
 	const struct label_options *options = labelling->options;
@@ -475,14 +478,14 @@ static bool make_label(struct labelling *labelling, const struct known *known, s
 	return label->node != UINT32_MAX;
 }
 
-static bool add_label(struct labelling *labelling, const struct known *known)
+static bool add_label(struct labelling *labelling, const struct function_facts *known)
 {
 	struct label *label = vec_push(&labelling->labels->items);
 	return label && make_label(labelling, known, label);
 }
 
 static void set_piece(struct labelling *labelling, const char *file, uint32_t identity,
-		      struct known *known)
+		      struct function_facts *known)
 {
 	known->identity = identities_find(&labelling->identities, identity);
 	known->function = known->identity->name;
@@ -491,11 +494,11 @@ static void set_piece(struct labelling *labelling, const char *file, uint32_t id
 }
 
 /* Returns the label of a source frame's function, cached; NULL when out of memory. */
-static const struct label *label_of(struct labelling *labelling, const struct known *place,
+static const struct label *label_of(struct labelling *labelling, const struct function_facts *place,
 				    const struct source_frame *source)
 {
 	struct source_known *of = known_of(labelling, place->frame, source);
-	struct known known = *place;
+	struct function_facts known = *place;
 	/* Labels of instructions and addresses differ within a source frame. */
 	if (of->has_label && !known.instruction && !known.sampled)
 		return &of->label;
@@ -511,10 +514,10 @@ static const struct label *label_of(struct labelling *labelling, const struct kn
 
 /* Adds a label for each function at a place, the outermost first. */
 static bool expand(struct labelling *labelling, const struct source_frame *innermost,
-		   struct known *known)
+		   struct function_facts *known)
 {
 	size_t count = 0, end;
-	struct piece piece;
+	struct function_piece piece;
 	if (!innermost) {
 		if (!make_piece(labelling, known->frame, NULL, &piece))
 			return false;
@@ -545,7 +548,7 @@ static bool expand(struct labelling *labelling, const struct source_frame *inner
  * innermost function.
  */
 static bool add_symbol(struct labelling *labelling, const struct source_frame *innermost,
-		       struct known *known)
+		       struct function_facts *known)
 {
 	known->function = function_text(labelling, known->frame);
 	if (!known->function)
@@ -584,8 +587,8 @@ static bool add_side(struct functions *functions, const struct function *functio
  * Makes the labels of a branch's end or a data address: its symbol, its dso, and the line of the
  * innermost function. Returns false when out of memory.
  */
-static bool label_side(struct labelling *labelling, size_t index, const struct known *known,
-		       const struct source_frame *inner)
+static bool label_side(struct labelling *labelling, size_t index,
+		       const struct function_facts *known, const struct source_frame *inner)
 {
 	const bool *keys = labelling->options->keys;
 	struct labels *labels = labelling->labels;
@@ -629,9 +632,9 @@ static bool label_frame(struct labelling *labelling, size_t index,
 	struct labels *labels = labelling->labels;
 	const struct frame *frame = &labelling->names->frames.items[index];
 	struct frame_labels *of = &labels->frames.items[index];
-	struct known known = {.frame = frame, .texts = texts_of(labelling, frame),
-			      .symbol = symbol_text(labelling, frame),
-			      .sampled = sampled_address(labelling, frame)};
+	struct function_facts known = {.frame = frame, .texts = texts_of(labelling, frame),
+				       .symbol = symbol_text(labelling, frame),
+				       .sampled = sampled_address(labelling, frame)};
 	if (!known.texts || !known.symbol)
 		return false;
 	if (labelling->bodies[index] != UINT32_MAX)

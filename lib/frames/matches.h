@@ -8,7 +8,7 @@
 
 #include <regex.h>
 #include "frames/labels.h"
-#include "profile/options.h"
+#include "profile/analysis_options.h"
 
 /* Bits of options that a function matches. A frame or a stack has the bits of all its functions. */
 #define MATCH_FOCUS 1u

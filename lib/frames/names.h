@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "machine/machine.h"
 #include "profile/function.h"
-#include "profile/options.h"
+#include "profile/analysis_options.h"
 #include "symbol/source_places.h"
 
 struct frame {

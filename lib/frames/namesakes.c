@@ -5,9 +5,9 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "frames/generated.h"
-#include "symbol/namesakes.h"
+#include "symbol/module_namesakes.h"
 
-struct search {
+struct namesake_search {
 	const struct names *names;
 	const struct source_places *places;
 	VEC(struct namesake_query) modules;
@@ -15,7 +15,7 @@ struct search {
 	struct u64map symbols; /* addresses of the frames' symbols */
 };
 
-static void search_deinit(struct search *search)
+static void search_deinit(struct namesake_search *search)
 {
 	for (size_t i = 0; i < search->modules.count; i++)
 		namesake_query_deinit(&search->modules.items[i]);
@@ -25,7 +25,7 @@ static void search_deinit(struct search *search)
 }
 
 /* Adds the name of a function at a frame. Returns false when out of memory. */
-static bool add_name(struct search *search, const struct frame *frame, const char *name,
+static bool add_name(struct namesake_search *search, const struct frame *frame, const char *name,
 		     const char *raw_name)
 {
 	uint32_t *number = &search->number_of[frame->module->index];
@@ -42,7 +42,7 @@ static bool add_name(struct search *search, const struct frame *frame, const cha
 }
 
 /* Adds the names of symbols, each once. */
-static bool add_symbols(struct search *search)
+static bool add_symbols(struct namesake_search *search)
 {
 	const struct names *names = search->names;
 	const struct symbol *last = NULL;
@@ -61,7 +61,7 @@ static bool add_symbols(struct search *search)
 }
 
 /* Adds the names of functions of debug information, each once. */
-static bool add_sources(struct search *search, const struct source_places *places)
+static bool add_sources(struct namesake_search *search, const struct source_places *places)
 {
 	CLEANUP_FREE bool *is_added = calloc(places->source_count + 1, sizeof(*is_added));
 	for (size_t i = 0; i < places->count && is_added; i++) {
@@ -82,7 +82,7 @@ static bool add_sources(struct search *search, const struct source_places *place
 }
 
 /* Returns whether the samples have the function, or the functions at the place. */
-static bool is_sampled(struct search *search, const struct namesake *namesake,
+static bool is_sampled(struct namesake_search *search, const struct namesake *namesake,
 		       const struct location *location, bool *good)
 {
 	bool added = true;
@@ -93,7 +93,7 @@ static bool is_sampled(struct search *search, const struct namesake *namesake,
 }
 
 /* Adds functions, unless they have samples. Returns false when out of memory. */
-static bool add_namesake(struct search *search, const struct namesake_query *query,
+static bool add_namesake(struct namesake_search *search, const struct namesake_query *query,
 			 const struct namesake *namesake, struct frame_namesakes *ret)
 {
 	const struct location location = {.module = query->module, .offset = namesake->offset,
@@ -117,7 +117,7 @@ static bool add_namesake(struct search *search, const struct namesake_query *que
 	return true;
 }
 
-static struct sp_error *search_module(struct search *search, struct namesake_query *query,
+static struct sp_error *search_module(struct namesake_search *search, struct namesake_query *query,
 				      struct frame_namesakes *ret)
 {
 	CLEANUP(namesakes_deinit) struct namesakes found = {0};
@@ -131,7 +131,7 @@ struct sp_error *frame_namesakes_find(const struct names *names, const struct so
 				      bool lines, unsigned int threads,
 				      struct frame_namesakes *ret)
 {
-	CLEANUP(search_deinit) struct search search = {.names = names, .places = places};
+	CLEANUP(search_deinit) struct namesake_search search = {.names = names, .places = places};
 	const struct machine *machine = names->symbolizer.machine;
 	search.number_of = calloc(machine_module_count(machine) + 1, sizeof(*search.number_of));
 	NEED(search.number_of && add_symbols(&search) && add_sources(&search, places));

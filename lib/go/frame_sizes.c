@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-struct builder {
+struct frame_sizes_builder {
 	const struct pclntab *table;
 	struct frame_sizes sizes;
 	uint64_t left; /* bytes that may still be copied: functions may share tables, each is copied anew */
 };
 
 /* Appends a function's table of sizes, with its end. False when out of memory. */
-static bool add_values(struct builder *builder, uint32_t offset, uint32_t *ret)
+static bool add_values(struct frame_sizes_builder *builder, uint32_t offset, uint32_t *ret)
 {
 	struct frame_sizes *sizes = &builder->sizes;
 	struct pc_values values;
@@ -34,7 +34,7 @@ static bool add_values(struct builder *builder, uint32_t offset, uint32_t *ret)
 	return true;
 }
 
-static bool add_function(struct builder *builder, const struct go_function *function)
+static bool add_function(struct frame_sizes_builder *builder, const struct go_function *function)
 {
 	struct frame_sizes_function *added = vec_push(&builder->sizes.functions);
 	if (!added)
@@ -43,7 +43,7 @@ static bool add_function(struct builder *builder, const struct go_function *func
 	return add_values(builder, function->frame_sizes, &added->values);
 }
 
-static bool add_all(struct builder *builder)
+static bool add_all(struct frame_sizes_builder *builder)
 {
 	const struct pclntab *table = builder->table;
 	struct go_function function;
@@ -66,7 +66,7 @@ static bool add_all(struct builder *builder)
 
 struct sp_error *frame_sizes_make(const struct pclntab *table, struct frame_sizes *ret)
 {
-	struct builder builder = {
+	struct frame_sizes_builder builder = {
 		.table = table,
 		.sizes = {.word = table->word, .quantum = table->quantum},
 		.left = table->bytes.size,

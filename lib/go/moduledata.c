@@ -82,12 +82,12 @@ static struct sp_error *search_data(const struct image *image, const struct pcln
 }
 
 /* An entry of .rela.dyn. */
-struct relocation {
+struct rela_entry {
 	uint64_t place, addend;
 };
 
 static bool read_relocation(const struct image_bytes *bytes, const struct pclntab *table,
-			    uint64_t index, struct relocation *ret)
+			    uint64_t index, struct rela_entry *ret)
 {
 	uint64_t at = 3 * table->word * index;
 	return read_word(bytes, table, at, &ret->place) &&
@@ -99,7 +99,7 @@ static bool collect(const struct image_bytes *bytes, const struct pclntab *table
 		    struct moduledata *ret)
 {
 	uint64_t words[WORDS] = {0};
-	struct relocation relocation;
+	struct rela_entry relocation;
 	for (uint64_t i = 0; read_relocation(bytes, table, i, &relocation); i++) {
 		uint64_t word = (relocation.place - place) / table->word;
 		if (relocation.place >= place && word < WORDS)
@@ -123,7 +123,7 @@ static struct sp_error *search_relocations(const struct image *image, const stru
 	if (!section || header.sh_type != SHT_RELA || !header.sh_size)
 		return NULL;
 	struct sp_error *error = image_section_bytes(image, section, &bytes);
-	struct relocation relocation;
+	struct rela_entry relocation;
 	size_t tries = 0;
 	for (uint64_t i = 0; !error && read_relocation(&bytes, table, i, &relocation); i++)
 		if (relocation.addend == table->vaddr &&

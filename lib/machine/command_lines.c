@@ -155,7 +155,7 @@ uint32_t command_lines_history_add(struct command_lines_history *history,
 static bool begin(struct command_lines_history *history, uint32_t pid, uint64_t time_ns,
 		  uint32_t number)
 {
-	struct timeline *process = timelines_get(&history->processes, pid);
+	struct moments *process = timelines_get(&history->processes, pid);
 	struct moment *moment = process ? timeline_add(process, time_ns) : NULL;
 	if (moment) {
 		moment->view = number;
@@ -177,12 +177,12 @@ bool command_lines_history_set(struct command_lines_history *history, uint32_t p
 bool command_lines_history_fork(struct command_lines_history *history, uint32_t pid,
 				uint32_t parent, uint64_t time_ns)
 {
-	struct timeline *forks = timelines_get(&history->forks, pid);
+	struct moments *forks = timelines_get(&history->forks, pid);
 	struct moment *fork = forks ? timeline_add(forks, time_ns) : NULL;
 	if (!fork)
 		return false;
 	fork->view = parent;
-	const struct timeline *of = timelines_find(&history->processes, parent);
+	const struct moments *of = timelines_find(&history->processes, parent);
 	return !history->items.count ||
 	       begin(history, pid, time_ns, of && of->count ? vec_last(of)->view : 0);
 }
@@ -190,7 +190,7 @@ bool command_lines_history_fork(struct command_lines_history *history, uint32_t 
 bool command_lines_history_exec(struct command_lines_history *history, uint32_t pid,
 				uint64_t time_ns)
 {
-	const struct timeline *of = timelines_find(&history->processes, pid);
+	const struct moments *of = timelines_find(&history->processes, pid);
 	/* The record of the exec's own command line may come first. */
 	if (of && of->count && vec_last(of)->from_ns == time_ns && vec_last(of)->born)
 		return true;
@@ -201,7 +201,7 @@ const struct machine_command *
 command_lines_history_find(const struct command_lines_history *history, uint32_t pid,
 			   uint64_t time_ns)
 {
-	const struct timeline *of = timelines_find(&history->processes, pid);
+	const struct moments *of = timelines_find(&history->processes, pid);
 	const struct moment *moment = of ? timeline_find(of, time_ns) : NULL;
 	return moment && moment->view ? &history->items.items[moment->view - 1] : NULL;
 }
@@ -210,7 +210,7 @@ struct machine_process
 command_lines_history_process(const struct command_lines_history *history, uint32_t pid,
 			      uint64_t time_ns)
 {
-	const struct timeline *forks = timelines_find(&history->forks, pid);
+	const struct moments *forks = timelines_find(&history->forks, pid);
 	const struct moment *fork = forks ? timeline_find(forks, time_ns) : NULL;
 	return (struct machine_process){
 		.pid = pid,

@@ -64,7 +64,7 @@ struct live_view {
 
 struct space {
 	uint32_t pid;
-	struct timeline timeline;
+	struct moments timeline;
 	/* Thread states after the events that have left the log. */
 	uint32_t threads;  /* number of threads; 0: unknown */
 	uint64_t ended_ns; /* end of the process; 0: not ended yet */
@@ -224,7 +224,7 @@ static struct live_view *view_find(const struct live *live, uint32_t number)
 }
 
 /* Creates a view with these mappings, which begins at `time_ns`. NULL when out of memory. */
-static struct live_view *view_new(struct live *live, struct timeline *timeline, uint64_t time_ns,
+static struct live_view *view_new(struct live *live, struct moments *timeline, uint64_t time_ns,
 				  uint64_t space, struct mapping_node *root)
 {
 	if (!vec_reserve(&live->views, live->views.count + 1) ||
@@ -257,7 +257,7 @@ static bool replay_map(struct live *live, const struct live_event *event)
 	struct space *space = space_get(live, event->pid);
 	if (!space)
 		return false;
-	struct timeline *timeline = &space->timeline;
+	struct moments *timeline = &space->timeline;
 	const struct moment *moment = timeline->count ? vec_last(timeline) : NULL;
 	struct live_view *view = moment ? view_find(live, moment->view) : NULL;
 	struct mapping_node *root = view ? view->root : NULL;
@@ -357,7 +357,7 @@ static bool merge(struct live *live, size_t *index_ret)
 		struct space *space = space_find(live, live->log.items[i].pid);
 		if (!space)
 			continue;
-		struct timeline *timeline = &space->timeline;
+		struct moments *timeline = &space->timeline;
 		while (timeline->count && vec_last(timeline)->from_ns > first_ns)
 			timeline->count--;
 	}
@@ -444,7 +444,7 @@ static bool retire(struct live *live, const struct live_event *event)
 /* Removes moments that are no longer needed, and marks the views that are still used. */
 static void prune_space(struct live *live, struct space *space)
 {
-	struct timeline *timeline = &space->timeline;
+	struct moments *timeline = &space->timeline;
 	size_t keep = 0;
 	while (keep + 1 < timeline->count && timeline->items[keep + 1].from_ns <= live->floor_ns)
 		keep++;
@@ -458,7 +458,7 @@ static void prune_space(struct live *live, struct space *space)
 
 static bool has_ended(const struct live *live, const struct space *space)
 {
-	const struct timeline *timeline = &space->timeline;
+	const struct moments *timeline = &space->timeline;
 	return space->ended_ns && space->ended_ns <= live->floor_ns &&
 	       (!timeline->count || vec_last(timeline)->from_ns <= space->ended_ns);
 }

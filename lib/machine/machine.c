@@ -66,7 +66,7 @@ struct event {
 
 /* One kernel: its image, and code loaded into it. */
 struct kernel {
-	struct timeline timeline;
+	struct moments timeline;
 	struct views views;
 	struct mapping_node *images;
 	struct module *module; /* module of the first image; NULL: none */
@@ -101,7 +101,7 @@ struct sp_error *machine_new(struct machine **ret)
 	pthread_mutex_init(&machine->lock, NULL);
 	machine->modules.is_64bit = true;
 	machine->views.limit = UINT32_MAX >> 4;
-	struct timeline *idle = timelines_get(&machine->threads, 0);
+	struct moments *idle = timelines_get(&machine->threads, 0);
 	struct moment *moment = idle ? timeline_add(idle, 0) : NULL;
 	struct view *unknown = vec_push(&machine->views);
 	NEED(moment && unknown);
@@ -367,7 +367,7 @@ uint64_t machine_jit_unparted(const struct machine *machine)
 
 static bool replay_make(struct machine *machine, const struct event *event)
 {
-	struct timeline *space = timelines_get(&machine->spaces, event->mapping.pid);
+	struct moments *space = timelines_get(&machine->spaces, event->mapping.pid);
 	return space && views_make(&machine->views, space, event->time_ns, &event->mapping);
 }
 
@@ -381,7 +381,7 @@ static bool set_runtime(struct machine *machine, uint32_t pid, uint32_t number)
 
 static bool replay_map(struct machine *machine, const struct event *event)
 {
-	struct timeline *space = timelines_get(&machine->spaces, event->mapping.pid);
+	struct moments *space = timelines_get(&machine->spaces, event->mapping.pid);
 	const struct replaced_mapping made = {
 		.views = &machine->views, .space = space, .time_ns = event->time_ns,
 		.mapping = event->mapping, .is_code = event->is_code,
@@ -438,9 +438,9 @@ static bool replay_image(struct machine *machine, struct kernel *kernel,
 static bool replay_fork(struct machine *machine, const struct event *event)
 {
 	const struct sp_task *task = &event->task;
-	const struct timeline *parent = timelines_find(&machine->threads, task->ptid);
+	const struct moments *parent = timelines_find(&machine->threads, task->ptid);
 	const char *comm = parent && parent->count ? vec_last(parent)->comm : NULL;
-	struct timeline *thread = timelines_get(&machine->threads, task->tid);
+	struct moments *thread = timelines_get(&machine->threads, task->tid);
 	struct moment *moment = thread ? timeline_add(thread, event->time_ns) : NULL;
 	if (!moment)
 		return false;
@@ -448,7 +448,7 @@ static bool replay_fork(struct machine *machine, const struct event *event)
 	moment->born = true;
 	if (task->pid == task->ppid)
 		return true;
-	struct timeline *child = timelines_get(&machine->spaces, task->pid);
+	struct moments *child = timelines_get(&machine->spaces, task->pid);
 	if (!child || !command_lines_history_fork(&machine->command_lines, task->pid, task->ppid,
 						  event->time_ns))
 		return false;
@@ -456,7 +456,7 @@ static bool replay_fork(struct machine *machine, const struct event *event)
 	const uint32_t *runtime = u64map_find(&machine->runtimes, task->ppid);
 	if (runtime && !set_runtime(machine, task->pid, event->exec ? 0 : *runtime))
 		return false;
-	const struct timeline *space = timelines_find(&machine->spaces, task->ppid);
+	const struct moments *space = timelines_find(&machine->spaces, task->ppid);
 	if (event->exec || !space || !space->count)
 		return views_start(&machine->views, child, event->time_ns, false);
 	return views_fork(&machine->views, child, space, event->time_ns);
@@ -464,7 +464,7 @@ static bool replay_fork(struct machine *machine, const struct event *event)
 
 static bool replay_comm(struct machine *machine, const struct event *event)
 {
-	struct timeline *thread = timelines_get(&machine->threads, event->tid);
+	struct moments *thread = timelines_get(&machine->threads, event->tid);
 	struct moment *moment = thread ? timeline_add(thread, event->time_ns) : NULL;
 	if (!moment)
 		return false;
@@ -476,7 +476,7 @@ static bool replay_comm(struct machine *machine, const struct event *event)
 	uint32_t *runtime = u64map_find(&machine->runtimes, event->pid);
 	if (runtime)
 		*runtime = 0;
-	struct timeline *space = timelines_get(&machine->spaces, event->pid);
+	struct moments *space = timelines_get(&machine->spaces, event->pid);
 	if (!space || !views_start(&machine->views, space, event->time_ns, true) ||
 	    !command_lines_history_exec(&machine->command_lines, event->pid, event->time_ns))
 		return false;
@@ -560,7 +560,7 @@ static const char *unknown_comm(const struct machine *machine, uint32_t tid)
 }
 
 /* Returns the moment at `time_ns`, and limits the span to its duration. */
-static const struct moment *moment_at(const struct timeline *timeline, uint64_t time_ns,
+static const struct moment *moment_at(const struct moments *timeline, uint64_t time_ns,
 				      struct machine_span *span)
 {
 	if (!timeline)
@@ -577,7 +577,7 @@ static const struct moment *moment_at(const struct timeline *timeline, uint64_t 
 static uint32_t view_at(const struct machine *machine, uint32_t pid, uint64_t time_ns,
 			struct machine_span *span)
 {
-	const struct timeline *space = timelines_find(&machine->spaces, pid);
+	const struct moments *space = timelines_find(&machine->spaces, pid);
 	const struct moment *moment = moment_at(space, time_ns, span);
 	const struct moment *kernel = moment_at(&machine->host.timeline, time_ns, span);
 	uint32_t view = moment ? moment->view : 0;
@@ -593,7 +593,7 @@ static uint32_t view_at(const struct machine *machine, uint32_t pid, uint64_t ti
  * Returns the first later name of a thread that has no name in `moment` (NULL: before its first
  * moment).
  */
-static const char *later_comm(const struct timeline *thread, const struct moment *moment)
+static const char *later_comm(const struct moments *thread, const struct moment *moment)
 {
 	if (!thread)
 		return NULL;
@@ -607,7 +607,7 @@ static const char *later_comm(const struct timeline *thread, const struct moment
 static void name_at(const struct machine *machine, uint32_t tid, uint64_t time_ns,
 		    struct machine_span *span)
 {
-	const struct timeline *thread = timelines_find(&machine->threads, tid);
+	const struct moments *thread = timelines_find(&machine->threads, tid);
 	const struct moment *moment = moment_at(thread, time_ns, span);
 	const char *comm = moment ? moment->comm : NULL;
 	span->comm = comm ?: unknown_comm(machine, tid);

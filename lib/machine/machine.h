@@ -159,7 +159,7 @@ const struct module *machine_kernel(const struct machine *machine);
  */
 const struct runtime *machine_runtime(const struct machine *machine, uint32_t pid);
 
-/* Returns whether the recording has functions of interpreted Python code (record/python.h). */
+/* Returns whether the recording has functions of Python code (record/python_record.h). */
 bool machine_has_python(const struct machine *machine);
 
 /* Command line of a process. Its texts belong to the machine; equal texts have one address. */

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-struct builder {
+struct mapping_builder {
 	struct arena *arena;
 	uint32_t owner;
 	bool failed; /* memory is exhausted: nodes may be missing */
@@ -21,7 +21,7 @@ static uint32_t height(const struct mapping_node *node)
 }
 
 /* Returns the node itself if this version created it, else a copy. */
-static struct mapping_node *own(struct builder *builder, struct mapping_node *node)
+static struct mapping_node *own(struct mapping_builder *builder, struct mapping_node *node)
 {
 	if (node->owner == builder->owner)
 		return node;
@@ -35,7 +35,7 @@ static struct mapping_node *own(struct builder *builder, struct mapping_node *no
 	return copy;
 }
 
-static struct mapping_node *node_new(struct builder *builder, const struct mapping *mapping)
+static struct mapping_node *node_new(struct mapping_builder *builder, const struct mapping *mapping)
 {
 	struct mapping_node *node = arena_alloc(builder->arena, sizeof(*node));
 	if (!node) {
@@ -48,7 +48,7 @@ static struct mapping_node *node_new(struct builder *builder, const struct mappi
 	return node;
 }
 
-static struct mapping_node *bind(struct builder *builder, struct mapping_node *left,
+static struct mapping_node *bind(struct mapping_builder *builder, struct mapping_node *left,
 				 struct mapping_node *middle, struct mapping_node *right)
 {
 	struct mapping_node *node = own(builder, middle);
@@ -58,20 +58,20 @@ static struct mapping_node *bind(struct builder *builder, struct mapping_node *l
 	return node;
 }
 
-static struct mapping_node *rotate_left(struct builder *builder, struct mapping_node *node)
+static struct mapping_node *rotate_left(struct mapping_builder *builder, struct mapping_node *node)
 {
 	struct mapping_node *right = node->right;
 	return bind(builder, bind(builder, node->left, node, right->left), right, right->right);
 }
 
-static struct mapping_node *rotate_right(struct builder *builder, struct mapping_node *node)
+static struct mapping_node *rotate_right(struct mapping_builder *builder, struct mapping_node *node)
 {
 	struct mapping_node *left = node->left;
 	return bind(builder, left->left, left, bind(builder, left->right, node, node->right));
 }
 
 /* join() for a `left` that is higher by more than one. */
-static struct mapping_node *join_right(struct builder *builder, struct mapping_node *left,
+static struct mapping_node *join_right(struct mapping_builder *builder, struct mapping_node *left,
 				       struct mapping_node *middle, struct mapping_node *right)
 {
 	struct mapping_node *joined;
@@ -91,7 +91,7 @@ static struct mapping_node *join_right(struct builder *builder, struct mapping_n
 }
 
 /* Mirror image of join_right(). */
-static struct mapping_node *join_left(struct builder *builder, struct mapping_node *left,
+static struct mapping_node *join_left(struct mapping_builder *builder, struct mapping_node *left,
 				      struct mapping_node *middle, struct mapping_node *right)
 {
 	struct mapping_node *joined;
@@ -111,7 +111,7 @@ static struct mapping_node *join_left(struct builder *builder, struct mapping_no
 }
 
 /* Joins trees: all of `left`, then `middle`, then all of `right`. */
-static struct mapping_node *join(struct builder *builder, struct mapping_node *left,
+static struct mapping_node *join(struct mapping_builder *builder, struct mapping_node *left,
 				 struct mapping_node *middle, struct mapping_node *right)
 {
 	if (!middle) /* out of memory */
@@ -124,7 +124,7 @@ static struct mapping_node *join(struct builder *builder, struct mapping_node *l
 }
 
 /* Splits a tree into the mappings that start below `ip`, and those that start at or above it. */
-static void split(struct builder *builder, struct mapping_node *node, uint64_t ip,
+static void split(struct mapping_builder *builder, struct mapping_node *node, uint64_t ip,
 		  struct mapping_node **low_ret, struct mapping_node **high_ret)
 {
 	struct mapping_node *low, *high;
@@ -146,7 +146,7 @@ static void split(struct builder *builder, struct mapping_node *node, uint64_t i
 }
 
 /* Removes and returns the last node; *node must not be NULL. */
-static struct mapping_node *take_last(struct builder *builder, struct mapping_node **node)
+static struct mapping_node *take_last(struct mapping_builder *builder, struct mapping_node **node)
 {
 	struct mapping_node *top = *node, *rest = top->right;
 	if (!rest) {
@@ -167,7 +167,7 @@ static const struct mapping *last_mapping(const struct mapping_node *node)
 }
 
 /* Returns the part of `mapping` from `ip` on, as a node. */
-static struct mapping_node *tail_new(struct builder *builder, const struct mapping *mapping,
+static struct mapping_node *tail_new(struct mapping_builder *builder, const struct mapping *mapping,
 				     uint64_t ip)
 {
 	struct mapping tail = *mapping;
@@ -179,7 +179,7 @@ static struct mapping_node *tail_new(struct builder *builder, const struct mappi
 bool mapping_insert(struct arena *arena, struct mapping_node **root, uint32_t owner,
 		    const struct mapping *mapping)
 {
-	struct builder builder = {.arena = arena, .owner = owner};
+	struct mapping_builder builder = {.arena = arena, .owner = owner};
 	struct mapping_node *below, *inside, *above, *tail = NULL;
 	split(&builder, *root, mapping->start, &below, &above);
 	split(&builder, above, mapping->end, &inside, &above);

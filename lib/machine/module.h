@@ -15,7 +15,7 @@ enum module_kind {
 	MODULE_KERNEL_MODULE, /* a .ko file, or [name] */
 	MODULE_JIT,           /* code of a jitdump: an offset is a place in that file; or timed
 			       * code of a perf map (symbol/perfmap.h), which is its path */
-	MODULE_PYTHON,        /* interpreted Python code (record/python.h): an offset is the ip */
+	MODULE_PYTHON,        /* Python code (record/python_record.h): an offset is the ip */
 	MODULE_KERNEL_CODE,   /* a BPF program or trampoline by a KSYMBOL record; `path` is its name */
 };
 

@@ -11,7 +11,7 @@
 #include "machine/mapping.h"
 #include "machine/module.h"
 #include "record/content.h"
-#include "record/python.h"
+#include "record/python_record.h"
 
 /* A file that the recording contains. */
 struct kept_file {

@@ -43,7 +43,7 @@ static bool map_memory(struct replaced_code *replaced, const struct modules *mod
 	struct mapping part = event->mapping;
 	const uint64_t end = part.end;
 	while (part.start < end) {
-		const struct timeline *space = event->space;
+		const struct moments *space = event->space;
 		const struct mapping_node *root =
 			space->count ? event->views->items[vec_last(space)->view].root : NULL;
 		const struct mapping *kept = mapping_find_program(root, part.start, end);
@@ -95,19 +95,19 @@ void replaced_code_seal(struct replaced_code *replaced, const struct modules *mo
  */
 #define REMADE_MAX 200000
 
-const struct moment *timeline_find(const struct timeline *timeline, uint64_t time_ns)
+const struct moment *timeline_find(const struct moments *timeline, uint64_t time_ns)
 {
 	size_t count = sorted_up_to(timeline->items, timeline->count, .from_ns, time_ns);
 	return count ? &timeline->items[count - 1] : NULL;
 }
 
-uint64_t timeline_until(const struct timeline *timeline, const struct moment *moment)
+uint64_t timeline_until(const struct moments *timeline, const struct moment *moment)
 {
 	size_t next = moment ? (size_t)(moment - timeline->items) + 1 : 0;
 	return next < timeline->count ? timeline->items[next].from_ns : UINT64_MAX;
 }
 
-struct moment *timeline_add(struct timeline *timeline, uint64_t from_ns)
+struct moment *timeline_add(struct moments *timeline, uint64_t from_ns)
 {
 	if (timeline->count && vec_last(timeline)->from_ns == from_ns)
 		return vec_last(timeline);
@@ -125,13 +125,13 @@ void timelines_deinit(struct timelines *timelines)
 	u64map_deinit(&timelines->index_of);
 }
 
-struct timeline *timelines_find(const struct timelines *timelines, uint32_t id)
+struct moments *timelines_find(const struct timelines *timelines, uint32_t id)
 {
 	const uint32_t *index = u64map_find(&timelines->index_of, id);
 	return index ? &timelines->items[*index] : NULL;
 }
 
-struct timeline *timelines_get(struct timelines *timelines, uint32_t id)
+struct moments *timelines_get(struct timelines *timelines, uint32_t id)
 {
 	bool added;
 	if (!vec_reserve(timelines, timelines->count + 1))
@@ -141,7 +141,7 @@ struct timeline *timelines_get(struct timelines *timelines, uint32_t id)
 	if (!index)
 		return NULL;
 	if (added)
-		*vec_push(timelines) = (struct timeline){0};
+		*vec_push(timelines) = (struct moments){0};
 	return &timelines->items[*index];
 }
 
@@ -152,7 +152,7 @@ void views_deinit(struct views *views)
 }
 
 /* Appends a view with the mappings of `as` to the timeline, from `time_ns` on. */
-static bool add_view(struct views *views, struct timeline *timeline, uint64_t time_ns,
+static bool add_view(struct views *views, struct moments *timeline, uint64_t time_ns,
 		     struct view as)
 {
 	struct moment *moment = NULL;
@@ -166,17 +166,17 @@ static bool add_view(struct views *views, struct timeline *timeline, uint64_t ti
 	return true;
 }
 
-bool views_start(struct views *views, struct timeline *timeline, uint64_t time_ns, bool complete)
+bool views_start(struct views *views, struct moments *timeline, uint64_t time_ns, bool complete)
 {
 	return add_view(views, timeline, time_ns, (struct view){.complete = complete});
 }
 
-void views_set_complete(struct views *views, const struct timeline *timeline, bool complete)
+void views_set_complete(struct views *views, const struct moments *timeline, bool complete)
 {
 	views->items[vec_last(timeline)->view].complete = complete;
 }
 
-bool views_fork(struct views *views, struct timeline *timeline, const struct timeline *parent,
+bool views_fork(struct views *views, struct moments *timeline, const struct moments *parent,
 		uint64_t time_ns)
 {
 	uint32_t view = vec_last(parent)->view;
@@ -204,7 +204,7 @@ static bool may_part(struct views *views)
 	return true;
 }
 
-static bool insert(struct views *views, struct timeline *timeline, uint64_t time_ns,
+static bool insert(struct views *views, struct moments *timeline, uint64_t time_ns,
 		   const struct mapping *mapping, bool made)
 {
 	if (!timeline->count && !views_start(views, timeline, time_ns, false))
@@ -226,13 +226,13 @@ static bool insert(struct views *views, struct timeline *timeline, uint64_t time
 	return mapping_insert(&views->arena, made ? &view->made : &view->root, number, mapping);
 }
 
-bool views_map(struct views *views, struct timeline *timeline, uint64_t time_ns,
+bool views_map(struct views *views, struct moments *timeline, uint64_t time_ns,
 	       const struct mapping *mapping)
 {
 	return insert(views, timeline, time_ns, mapping, false);
 }
 
-bool views_make(struct views *views, struct timeline *timeline, uint64_t time_ns,
+bool views_make(struct views *views, struct moments *timeline, uint64_t time_ns,
 		const struct mapping *code)
 {
 	return insert(views, timeline, time_ns, code, true);

@@ -23,31 +23,31 @@ struct moment {
 	uint8_t exec_maps; /* number of coming mappings that may belong to the exec itself */
 };
 
-struct timeline {
+struct moments {
 	VEC(struct moment);
 };
 
 /* Returns the moment at `time_ns`, or NULL before the first one. */
-const struct moment *timeline_find(const struct timeline *timeline, uint64_t time_ns);
+const struct moment *timeline_find(const struct moments *timeline, uint64_t time_ns);
 /* Returns the time of the moment after `moment` (NULL: before the first); UINT64_MAX: there is none. */
-uint64_t timeline_until(const struct timeline *timeline, const struct moment *moment);
+uint64_t timeline_until(const struct moments *timeline, const struct moment *moment);
 /* Appends a moment, or returns the last one if it began at the same time. NULL when out of memory. */
-struct moment *timeline_add(struct timeline *timeline, uint64_t from_ns);
+struct moment *timeline_add(struct moments *timeline, uint64_t from_ns);
 
 /* Timelines by pid or tid. A zeroed struct is empty. */
 struct timelines {
 	struct u64map index_of;
-	VEC(struct timeline);
+	VEC(struct moments);
 };
 
 void timelines_deinit(struct timelines *timelines);
 /* Returns the timeline of `id`, or NULL. */
-struct timeline *timelines_find(const struct timelines *timelines, uint32_t id);
+struct moments *timelines_find(const struct timelines *timelines, uint32_t id);
 /*
  * Returns the timeline of `id`, which is created if it is new. Valid until the next call; NULL when out
  * of memory.
  */
-struct timeline *timelines_get(struct timelines *timelines, uint32_t id);
+struct moments *timelines_get(struct timelines *timelines, uint32_t id);
 
 /* A version of an address space, in which each ip has one meaning. */
 struct view {
@@ -72,27 +72,27 @@ void views_deinit(struct views *views);
  * Begins an empty address space at `time_ns`. `complete`: it is really empty, not unknown. Returns
  * false when out of memory.
  */
-bool views_start(struct views *views, struct timeline *timeline, uint64_t time_ns, bool complete);
+bool views_start(struct views *views, struct moments *timeline, uint64_t time_ns, bool complete);
 
 /* Sets whether all executable mappings of the timeline's last view are known. */
-void views_set_complete(struct views *views, const struct timeline *timeline, bool complete);
+void views_set_complete(struct views *views, const struct moments *timeline, bool complete);
 
 /*
  * Gives the timeline the parent's present address space, from `time_ns` on. It is not marked as
  * complete if the fork was before the recording. Returns false when out of memory.
  */
-bool views_fork(struct views *views, struct timeline *timeline, const struct timeline *parent,
+bool views_fork(struct views *views, struct moments *timeline, const struct moments *parent,
 		uint64_t time_ns);
 
 /* Adds a mapping from `time_ns` on. Returns false when out of memory. */
-bool views_map(struct views *views, struct timeline *timeline, uint64_t time_ns,
+bool views_map(struct views *views, struct moments *timeline, uint64_t time_ns,
 	       const struct mapping *mapping);
 
 /*
  * Adds JIT code, like views_map(). The code stays when memory is mapped around it (for example, when a
  * JIT changes the rights of its pages), until other code takes its place.
  */
-bool views_make(struct views *views, struct timeline *timeline, uint64_t time_ns,
+bool views_make(struct views *views, struct moments *timeline, uint64_t time_ns,
 		const struct mapping *code);
 
 /*
@@ -112,7 +112,7 @@ struct replaced_code {
 
 struct replaced_mapping {
 	struct views *views;
-	struct timeline *space;
+	struct moments *space;
 	uint64_t time_ns;
 	struct mapping mapping;
 	bool is_code;

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "proc/sysfs.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* Deepest level of groups that is read. Real hierarchies are not so deep. */
 #define DEPTH_MAX 256

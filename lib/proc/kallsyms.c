@@ -20,7 +20,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/vec.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* Largest file that is read. The largest kernels have 30 MB. */
 #define TEXT_LIMIT ((size_t)1 << 28)
@@ -32,7 +32,7 @@
 /* Largest distance of _stext from _text if they differ (arm64: 64 KiB). */
 #define REFERENCE_DISTANCE ((uint64_t)1 << 20)
 
-struct entry {
+struct kallsyms_entry {
 	uint64_t address;
 	uint32_t name;	 /* offset in names */
 	uint16_t module; /* index in modules; 0: the kernel */
@@ -46,7 +46,7 @@ struct entry {
 #define NAME_MAX_SIZE ((size_t)1 << 16)
 
 struct kallsyms {
-	VEC(struct entry) entries;
+	VEC(struct kallsyms_entry) entries;
 	struct disk_entry
 		*encoded; /* encoded symbols instead of `entries` and `names`; NULL: none */
 	size_t encoded_count;
@@ -57,14 +57,14 @@ struct kallsyms {
 };
 
 /* A line of the file. */
-struct line {
+struct kallsyms_line {
 	uint64_t address;
 	char type;
 	const char *name, *module; /* without a NUL at the end; module NULL: the kernel itself */
 	size_t name_size, module_size;
 };
 
-static bool line_module(struct cursor *cursor, struct line *line)
+static bool line_module(struct cursor *cursor, struct kallsyms_line *line)
 {
 	text_blanks(cursor);
 	if (!cursor_left(cursor))
@@ -76,7 +76,7 @@ static bool line_module(struct cursor *cursor, struct line *line)
 	return true;
 }
 
-static bool line_parse(struct cursor *cursor, struct line *line)
+static bool line_parse(struct cursor *cursor, struct kallsyms_line *line)
 {
 	uint8_t type;
 	if (!text_hex(cursor, &line->address) || !text_char(cursor, ' ') ||
@@ -110,7 +110,7 @@ static uint32_t name_put(struct kallsyms *kallsyms, size_t *used, const char *na
 }
 
 /* Returns the index of the line's module, and adds the module if it is new. */
-static struct sp_error *module_index(struct kallsyms *kallsyms, const struct line *line,
+static struct sp_error *module_index(struct kallsyms *kallsyms, const struct kallsyms_line *line,
 				     size_t *used, uint16_t *ret)
 {
 	uint64_t key = hash_bytes(line->module, line->module_size);
@@ -135,14 +135,15 @@ static struct sp_error *module_index(struct kallsyms *kallsyms, const struct lin
 	}
 }
 
-static struct sp_error *add_line(struct kallsyms *kallsyms, const struct line *line, size_t *used)
+static struct sp_error *add_line(struct kallsyms *kallsyms, const struct kallsyms_line *line,
+				 size_t *used)
 {
 	/* Move the symbol's name before the module's, which follows it and is not overwritten yet. */
-	struct entry entry = {.address = line->address, .type = line->type};
+	struct kallsyms_entry entry = {.address = line->address, .type = line->type};
 	entry.name = name_put(kallsyms, used, line->name, line->name_size);
 	if (line->module)
 		TRY(module_index(kallsyms, line, used, &entry.module));
-	struct entry *place = vec_push(&kallsyms->entries);
+	struct kallsyms_entry *place = vec_push(&kallsyms->entries);
 	NEED(place);
 	*place = entry;
 	kallsyms->hidden &= line->address == 0;
@@ -151,14 +152,14 @@ static struct sp_error *add_line(struct kallsyms *kallsyms, const struct line *l
 
 static int compare_entries(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct kallsyms_entry *x = a, *y = b;
 	return u64_order(x->address, y->address) ?: u64_order(x->name, y->name);
 }
 
 /* Sorts the unsorted rest and merges it: the kernel's own symbols are sorted, modules' are not. */
 static struct sp_error *sort_entries(struct kallsyms *kallsyms)
 {
-	struct entry *entries = kallsyms->entries.items;
+	struct kallsyms_entry *entries = kallsyms->entries.items;
 	size_t count = kallsyms->entries.count, sorted = 1;
 	while (sorted < count && entries[sorted - 1].address <= entries[sorted].address)
 		sorted++;
@@ -166,7 +167,7 @@ static struct sp_error *sort_entries(struct kallsyms *kallsyms)
 		return NULL;
 	size_t left = sorted, right = count - sorted, to = count;
 	qsort(entries + sorted, right, sizeof(*entries), compare_entries);
-	CLEANUP_FREE struct entry *tail = malloc(right * sizeof(*tail));
+	CLEANUP_FREE struct kallsyms_entry *tail = malloc(right * sizeof(*tail));
 	NEED(tail);
 	memcpy(tail, entries + sorted, right * sizeof(*tail));
 	while (right) {
@@ -203,7 +204,7 @@ static struct sp_error *take_text(char *text, size_t size, const char *path, str
 	struct cursor cursor = cursor_make(text, size, false, path, 0), line_cursor;
 	size_t used = 0;
 	while (text_line(&cursor, &line_cursor)) {
-		struct line line;
+		struct kallsyms_line line;
 		if (!cursor_left(&line_cursor))
 			continue;
 		if (!line_parse(&line_cursor, &line))
@@ -299,7 +300,7 @@ size_t kallsyms_count(const struct kallsyms *kallsyms)
 }
 
 /* Reads an encoded symbol, and the place of its name; false if it is damaged. */
-static bool encoded_entry(const struct kallsyms *kallsyms, size_t index, struct entry *ret,
+static bool encoded_entry(const struct kallsyms *kallsyms, size_t index, struct kallsyms_entry *ret,
 			  uint64_t *name_ret, size_t *name_size_ret)
 {
 	uint64_t at = COUNT_SIZE + index * ENTRY_SIZE, address;
@@ -311,14 +312,14 @@ static bool encoded_entry(const struct kallsyms *kallsyms, size_t index, struct 
 	if (!cursor_u64(&cursor, &address) || !cursor_u32(&cursor, &name) ||
 	    !cursor_u32(&cursor, &rest))
 		return false;
-	*ret = (struct entry){.address = address, .type = (char)rest};
+	*ret = (struct kallsyms_entry){.address = address, .type = (char)rest};
 	*name_ret = COUNT_SIZE + kallsyms->encoded_count * ENTRY_SIZE + name;
 	*name_size_ret = rest >> 8;
 	return true;
 }
 
 /* Reads a symbol, and its name unless `name_ret` is NULL; false if it is damaged. */
-static bool entry_at(const struct kallsyms *kallsyms, size_t index, struct entry *ret,
+static bool entry_at(const struct kallsyms *kallsyms, size_t index, struct kallsyms_entry *ret,
 		     const char **name_ret)
 {
 	uint64_t name;
@@ -346,7 +347,7 @@ static size_t count_up_to(const struct kallsyms *kallsyms, uint64_t address)
 	size_t low = 0, high = kallsyms->encoded_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		struct entry entry;
+		struct kallsyms_entry entry;
 		if (!entry_at(kallsyms, middle, &entry, NULL))
 			return 0;
 		if (entry.address <= address)
@@ -361,10 +362,11 @@ static size_t count_up_to(const struct kallsyms *kallsyms, uint64_t address)
  * Returns a symbol's end. kallsyms has no sizes: a symbol ends at the next one's address. The last
  * symbol of a module ends with the next page, like in perf: the next module may be far away.
  */
-static uint64_t entry_end(const struct kallsyms *kallsyms, const struct entry *entry, size_t next)
+static uint64_t entry_end(const struct kallsyms *kallsyms, const struct kallsyms_entry *entry,
+			  size_t next)
 {
 	uint64_t page_end = (entry->address | (PAGE - 1)) + 1 + PAGE;
-	struct entry after;
+	struct kallsyms_entry after;
 	if (page_end < entry->address)
 		page_end = UINT64_MAX;
 	if (next >= kallsyms_count(kallsyms) || !entry_at(kallsyms, next, &after, NULL))
@@ -377,7 +379,7 @@ static uint64_t entry_end(const struct kallsyms *kallsyms, const struct entry *e
 static bool symbol_at(const struct kallsyms *kallsyms, size_t index, size_t next,
 		      struct kallsyms_symbol *ret)
 {
-	struct entry entry;
+	struct kallsyms_entry entry;
 	const char *name;
 	if (!entry_at(kallsyms, index, &entry, &name))
 		return false;
@@ -395,7 +397,7 @@ static bool symbol_at(const struct kallsyms *kallsyms, size_t index, size_t next
 struct kallsyms_symbol kallsyms_symbol(const struct kallsyms *kallsyms, size_t index)
 {
 	struct kallsyms_symbol symbol = {.name = ""};
-	struct entry entry, after;
+	struct kallsyms_entry entry, after;
 	/* The next index, unless several symbols share this address. */
 	size_t next = index + 1;
 	if (next < kallsyms_count(kallsyms) && entry_at(kallsyms, index, &entry, NULL) &&
@@ -419,7 +421,7 @@ bool kallsyms_find_name(const struct kallsyms *kallsyms, const char *name,
 			struct kallsyms_symbol *ret)
 {
 	for (size_t i = 0; i < kallsyms_count(kallsyms); i++) {
-		struct entry entry;
+		struct kallsyms_entry entry;
 		const char *found;
 		if (!entry_at(kallsyms, i, &entry, &found) || entry.module ||
 		    strcmp(found, name) != 0)
@@ -432,7 +434,8 @@ bool kallsyms_find_name(const struct kallsyms *kallsyms, const char *name,
 
 /* Whether a symbol is one of the part; sets its encoded address and its size of name. */
 static bool is_in_part(const struct kallsyms *kallsyms, const struct kallsyms_part *part,
-		       size_t index, struct entry *ret, const char **name_ret, size_t *size_ret)
+		       size_t index, struct kallsyms_entry *ret, const char **name_ret,
+		       size_t *size_ret)
 {
 	if (!entry_at(kallsyms, index, ret, name_ret))
 		return false;
@@ -449,7 +452,7 @@ struct sp_error *kallsyms_encode(const struct kallsyms *kallsyms, const struct k
 				 uint8_t **ret, size_t *size_ret)
 {
 	uint64_t count = 0, names = 0;
-	struct entry entry;
+	struct kallsyms_entry entry;
 	const char *name;
 	size_t size;
 	for (size_t i = 0; i < kallsyms_count(kallsyms); i++)
@@ -504,7 +507,7 @@ struct reference_search {
 };
 
 /* Processes one line; true if no further line is needed. */
-static bool reference_line(struct reference_search *search, const struct line *line)
+static bool reference_line(struct reference_search *search, const struct kallsyms_line *line)
 {
 	search->lines++;
 	if (line->module || search->lines > REFERENCE_LINES)
@@ -540,7 +543,7 @@ static void reference_scan(int fd, struct reference_search *search)
 		size_t whole = newline ? (size_t)(newline - buffer) + 1 : 0;
 		struct cursor cursor = cursor_make(buffer, whole, false, NULL, 0), line_cursor;
 		while (text_line(&cursor, &line_cursor)) {
-			struct line line;
+			struct kallsyms_line line;
 			if (!line_parse(&line_cursor, &line) || reference_line(search, &line))
 				return;
 		}

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/disk_cache.h"
-#include "proc/modules.h"
+#include "proc/loaded_modules.h"
 #include "proc/sysfs.h"
 
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
@@ -24,11 +24,11 @@ static const char *const folders[] = {
 };
 
 /* Memory of a disk_key. */
-struct key_texts {
+struct kernel_key {
 	char hex[2 * BUILD_ID_MAX + 1], identity[2 * BUILD_ID_MAX + 32];
 };
 
-static struct disk_key make_key(const uint8_t *build_id, size_t size, struct key_texts *texts)
+static struct disk_key make_key(const uint8_t *build_id, size_t size, struct kernel_key *texts)
 {
 	bytes_to_hex(build_id, size < BUILD_ID_MAX ? size : BUILD_ID_MAX, texts->hex);
 	snprintf(texts->identity, sizeof(texts->identity), "kallsyms of %s", texts->hex);
@@ -38,7 +38,7 @@ static struct disk_key make_key(const uint8_t *build_id, size_t size, struct key
 /* Whether the cache has symbols of that build-id. They are not checked. */
 static bool is_kept(int folder, const uint8_t *build_id, size_t size)
 {
-	struct key_texts texts;
+	struct kernel_key texts;
 	const struct disk_key key = make_key(build_id, size, &texts);
 	return disk_cache_has(folder, &key);
 }
@@ -48,7 +48,7 @@ static struct sp_error *keep_symbols(int folder, const uint8_t *build_id, size_t
 				     const struct kallsyms *kallsyms,
 				     const struct kernel_module *module)
 {
-	struct key_texts texts;
+	struct kernel_key texts;
 	const struct disk_key key = make_key(build_id, build_id_size, &texts);
 	/* Without the module's data: since Linux 6.4 it is not next to the code. */
 	const struct kallsyms_part part = {
@@ -162,7 +162,7 @@ struct sp_error *kernel_cache_save_read(struct sp_ctx *ctx, const struct kallsym
 struct sp_error *kernel_cache_load(struct sp_ctx *ctx, enum kernel_cache_kind kind,
 				   const uint8_t *build_id, size_t size, struct kallsyms **ret)
 {
-	struct key_texts texts;
+	struct kernel_key texts;
 	CLEANUP_CLOSE int folder = -1;
 	CLEANUP(cleanup_disk_entry_free) struct disk_entry *entry = NULL;
 	*ret = NULL;

@@ -4,11 +4,11 @@ lib_libsprof_core_la_SOURCES += \
 	lib/proc/kallsyms.c lib/proc/kallsyms.h \
 	lib/proc/kernel_cache.c lib/proc/kernel_cache.h \
 	lib/proc/maps.c lib/proc/maps.h \
-	lib/proc/modules.c lib/proc/modules.h \
+	lib/proc/loaded_modules.c lib/proc/loaded_modules.h \
 	lib/proc/process_tree.c lib/proc/process_tree.h \
 	lib/proc/sysfs.c lib/proc/sysfs.h \
-	lib/proc/tasks.c lib/proc/tasks.h \
-	lib/proc/text.h \
+	lib/proc/proc_tasks.c lib/proc/proc_tasks.h \
+	lib/proc/proc_text.h \
 	lib/proc/tracefs.c lib/proc/tracefs.h \
 	lib/proc/topology.c lib/proc/topology.h
 UNIT_TESTS += \

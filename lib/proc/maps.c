@@ -20,7 +20,7 @@
 #include "base/format.h"
 #include "base/io.h"
 #include "base/vec.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* Same as struct procmap_query, which linux/fs.h has since Linux 6.11. */
 struct map_query {
@@ -46,14 +46,14 @@ static const char deleted[] = " (deleted)";
 #define BUILD_ID_LIMIT 20
 
 /* Result of a query. */
-struct answer {
+struct query_result {
 	struct map_query query;
 	uint8_t build_id[BUILD_ID_LIMIT];
 	char name[PATH_MAX + DELETED_SIZE + 1];
 };
 
 /* Size of an answer without its name. */
-#define ANSWER_BYTES offsetof(struct answer, name)
+#define ANSWER_BYTES offsetof(struct query_result, name)
 
 struct maps {
 	enum maps_filter filter;
@@ -68,7 +68,7 @@ struct maps {
 	bool by_queries;
 	int fd;	      /* -1: the cursor has the answers */
 	int answered; /* errno (or 0) of a query with a result still to be returned; -1: none */
-	struct answer answer;
+	struct query_result answer;
 };
 
 /* Request to a proxy, and its result. The descriptor is that of memory with the text or answers. */
@@ -119,7 +119,7 @@ static void set_entry(struct maps *maps)
 }
 
 /* Queries the executable mapping at or after `address`. Returns 0, ENOENT: none, or an errno. */
-static int ask(int fd, uint64_t address, struct answer *ret)
+static int ask(int fd, uint64_t address, struct query_result *ret)
 {
 	struct map_query *query = &ret->query;
 	memset(ret->build_id, 0, sizeof(ret->build_id));
@@ -152,7 +152,8 @@ static int write_answers(struct maps_job *job, int from, int to)
 	uint64_t address = 0;
 	int errnum = 0;
 	for (; !errnum && job->left; job->left--) {
-		struct answer *answer = (struct answer *)(void *)(job->room + job->used);
+		struct query_result *answer =
+			(struct query_result *)(void *)(job->room + job->used);
 		errnum = ask(from, address, answer);
 		if (errnum)
 			break;

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "proc/sysfs.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /*
  * Number of threads above which all processes are read: a process costs about as much as a thread.

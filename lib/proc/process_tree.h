@@ -3,7 +3,7 @@
 #ifndef PROC_PROCESS_TREE_H
 #define PROC_PROCESS_TREE_H
 
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 /* Processes, ascending by pid (task_stat.tid). A zeroed tree is empty. */
 struct process_tree {

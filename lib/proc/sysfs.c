@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/io.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* CPU numbers must be lower: more than any kernel supports. "0-4294967295" would fill the memory. */
 #define CPU_LIMIT 65536u

@@ -14,7 +14,7 @@
 #define NODES_MAX 1024
 
 /* Distinct CPU lists ("0-3,8"), in the kernel's notation. */
-struct lists {
+struct cpu_lists {
 	VEC(const char *);
 };
 
@@ -23,7 +23,7 @@ struct topology {
 	struct arena *arena;
 	uint32_t cpu_count;
 	struct sp_cpu_place *places;
-	struct lists packages, cores, dies;
+	struct cpu_lists packages, cores, dies;
 };
 
 static void topology_deinit(struct topology *topology)
@@ -49,7 +49,7 @@ static int32_t number_of_cpu(const struct topology *topology, uint32_t cpu, cons
 }
 
 /* Adds a CPU list unless it is there already; false when out of memory. */
-static bool add_list(struct topology *topology, struct lists *lists, const char *text)
+static bool add_list(struct topology *topology, struct cpu_lists *lists, const char *text)
 {
 	for (size_t i = 0; i < lists->count; i++)
 		if (!strcmp(lists->items[i], text))
@@ -61,7 +61,7 @@ static bool add_list(struct topology *topology, struct lists *lists, const char 
 }
 
 /* Adds the CPU list in a CPU's topology file `file` (`old_file` in old kernels). False: no memory. */
-static bool add_list_of_cpu(struct topology *topology, struct lists *lists, uint32_t cpu,
+static bool add_list_of_cpu(struct topology *topology, struct cpu_lists *lists, uint32_t cpu,
 			    const char *file, const char *old_file, char **text_ret)
 {
 	char *text = read_of_cpu(topology, cpu, file);
@@ -115,7 +115,7 @@ static bool read_core(struct topology *topology, uint32_t cpu)
 }
 
 /* Copies the lists to a NULL-terminated array; leaves *ret as it is if there are none. */
-static bool hand_over(struct topology *topology, const struct lists *lists,
+static bool hand_over(struct topology *topology, const struct cpu_lists *lists,
 		      const char *const **ret)
 {
 	if (!lists->count)

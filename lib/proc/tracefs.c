@@ -13,7 +13,7 @@
 #include "base/format.h"
 #include "base/io.h"
 #include "proc/sysfs.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 #define PLACE_COUNT (sizeof(places) / sizeof(*places))

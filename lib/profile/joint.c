@@ -158,14 +158,14 @@ static bool make_row(const struct joining *joining, const struct joint *joint,
 }
 
 /* A row and the context of its comparison, because qsort() passes none. */
-struct ranked {
+struct ranked_row {
 	struct sp_joint_row row;
 	const struct joining *joining;
 };
 
 static int compare_ranked(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_row *x = a, *y = b;
 	const struct joining *joining = x->joining;
 	bool by_total = joining->sources->children && !joining->sources->order_by_self;
 	int order = 0;
@@ -181,7 +181,7 @@ static bool make_rows(struct joining *joining, struct sp_group *group)
 {
 	struct sp_joint_row *rows = arena_alloc(joining->arena,
 						joining->count * sizeof(*rows) + 1);
-	CLEANUP_FREE struct ranked *ranked = calloc(joining->count + 1, sizeof(*ranked));
+	CLEANUP_FREE struct ranked_row *ranked = calloc(joining->count + 1, sizeof(*ranked));
 	if (!rows || !ranked)
 		return false;
 	for (size_t i = 0; i < joining->count; i++) {

@@ -9,7 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/interval.c lib/profile/interval.h \
 	lib/profile/joint.c \
 	lib/profile/key.c \
-	lib/profile/options.c lib/profile/options.h \
+	lib/profile/analysis_options.c lib/profile/analysis_options.h \
 	lib/profile/paths.c lib/profile/paths.h \
 	lib/profile/profile.h \
 	lib/profile/radix.c lib/profile/radix.h \
@@ -18,7 +18,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/srcfile.c lib/profile/srcfile.h \
 	lib/profile/state_sums.c lib/profile/state_sums.h \
 	lib/profile/tally.c lib/profile/tally.h \
-	lib/profile/tree.c
+	lib/profile/call_tree.c
 UNIT_TESTS += \
 	tests/unit/test_cells.c \
 	tests/unit/test_interval.c \

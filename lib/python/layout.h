@@ -6,7 +6,7 @@
 #ifndef PYTHON_LAYOUT_H
 #define PYTHON_LAYOUT_H
 
-#include "python/memory.h"
+#include "python/process_memory.h"
 
 /* Bytes of a frame that are read: its members must be there. */
 #define PYTHON_FRAME_BYTES 128

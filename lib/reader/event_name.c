@@ -54,7 +54,7 @@ const struct sp_event *sp_reader_event(const struct sp_reader *reader, size_t in
 /* Key of simpleperf's event names in feature META_INFO. Each line is "NAME,TYPE,CONFIG". */
 #define META_EVENTS "event_type_info"
 
-struct reading {
+struct names_reader {
 	struct recorded_names *names;
 	struct sp_reader *reader;
 };
@@ -71,7 +71,7 @@ static uint64_t key_of(uint32_t type, uint64_t config)
 }
 
 /* Adds an event's name; of several names, the first is kept. Returns false when out of memory. */
-static bool add_name(struct reading *reading, uint32_t type, uint64_t config, const char *name)
+static bool add_name(struct names_reader *reading, uint32_t type, uint64_t config, const char *name)
 {
 	struct recorded_names *names = reading->names;
 	bool added;
@@ -102,7 +102,7 @@ static bool add_format(void *arg, enum trace_file kind, const char *system, cons
 	return add_name(arg, PERF_TYPE_TRACEPOINT, id, full);
 }
 
-static bool read_tracing_data(struct reading *reading)
+static bool read_tracing_data(struct names_reader *reading)
 {
 	const struct feature_payload *feature = &reading->reader->features[FEATURE_TRACING_DATA];
 	const struct trace_visitor visitor = {NULL, add_format, reading};
@@ -116,7 +116,7 @@ static bool read_tracing_data(struct reading *reading)
 }
 
 /* Adds the names in `text`, which has lines "NAME,TYPE,CONFIG". */
-static bool add_lines(struct reading *reading, const char *text)
+static bool add_lines(struct names_reader *reading, const char *text)
 {
 	while (*text) {
 		size_t size = strcspn(text, "\n");
@@ -134,7 +134,7 @@ static bool add_lines(struct reading *reading, const char *text)
 }
 
 /* Reads feature META_INFO of simpleperf: pairs of NUL-terminated strings, key and value. */
-static bool read_meta_info(struct reading *reading)
+static bool read_meta_info(struct names_reader *reading)
 {
 	const struct feature_payload *feature =
 		&reading->reader->features[FEATURE_SIMPLEPERF_META_INFO];
@@ -155,7 +155,7 @@ static bool read_meta_info(struct reading *reading)
 
 bool recorded_names_read(struct recorded_names *names, struct sp_reader *reader)
 {
-	struct reading reading = {names, reader};
+	struct names_reader reading = {names, reader};
 	return read_tracing_data(&reading) && read_meta_info(&reading);
 }
 

@@ -6,7 +6,7 @@
 #include <sprof/reader.h>
 #include "base/cursor.h"
 #include "base/error.h"
-#include "file/format.h"
+#include "file/file_format.h"
 
 /*
  * Adds a payload in the arena; `offset` is its place in the file, for messages. If a bit has several

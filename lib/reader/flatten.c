@@ -17,7 +17,7 @@
  * A few made-up bytes can inflate to gigabytes. No more is inflated than 4,096 times the bytes read
  * (and 16 MiB). Real recordings, even of zeroed stacks, stay below 500 times.
  */
-#include "reader/source.h"
+#include "reader/recording_source.h"
 
 #include <errno.h>
 #include "base/cleanup.h"

@@ -4,7 +4,7 @@
 #define READER_HEADER_H
 
 #include "base/error.h"
-#include "file/format.h"
+#include "file/file_format.h"
 
 /* Fields of a perf.data file's header that the reader uses. */
 struct header_info {

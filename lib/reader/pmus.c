@@ -31,7 +31,7 @@ struct name_parts {
 };
 
 /* Event of one kind of CPU. */
-struct pmu_event {
+struct cpu_kind_event {
 	size_t index;        /* in the file */
 	uint32_t type;       /* number of its PMU */
 	const char *general; /* interned name without the PMU */
@@ -42,7 +42,7 @@ struct pmu_event {
 struct pmu_set {
 	size_t first; /* lowest index of its events */
 	size_t count;
-	struct pmu_event events[PMUS_MAX];
+	struct cpu_kind_event events[PMUS_MAX];
 };
 
 struct pmu_sets {
@@ -171,7 +171,7 @@ static bool same_records(const struct sp_event *a, const struct sp_event *b)
 
 /* Adds an event to a set, unless the set is full or of other records. */
 static void add_to_set(struct pmu_set *set, const struct sp_event *events,
-		       const struct pmu_event *event)
+		       const struct cpu_kind_event *event)
 {
 	if (set->count == PMUS_MAX || !same_records(&events[set->first], &events[event->index]))
 		return;
@@ -189,7 +189,7 @@ static struct sp_error *find_sets(struct sp_reader *reader, struct pmu_sets *set
 {
 	const struct sp_event *events = reader->events.items;
 	for (size_t i = 0; i < reader->events.count; i++) {
-		struct pmu_event event = {.index = i};
+		struct cpu_kind_event event = {.index = i};
 		if (!is_of_pmu(sets, &events[i], &event.type))
 			continue;
 		CLEANUP_FREE char *general = general_name(events[i].name);

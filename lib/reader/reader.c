@@ -21,7 +21,7 @@
 #include "reader/event_name.h"
 #include "reader/feature_payloads.h"
 #include "reader/header.h"
-#include "reader/source.h"
+#include "reader/recording_source.h"
 #include "record/encode.h"
 #include "record/types.h"
 #include "stored/chunks.h"
@@ -103,7 +103,7 @@ static struct sp_error *scan_attr(struct sp_reader *reader, const struct sp_head
 						     .id_count = attr->id_count});
 }
 
-struct scan {
+struct event_scan {
 	struct sp_reader *reader;
 	struct decoder *decoder;
 	struct u64map ids;    /* id -> index, for the events before index `mapped` */
@@ -112,14 +112,14 @@ struct scan {
 
 DEFINE_CLEANUP(struct walker *, walker_free)
 
-static void scan_deinit(struct scan *scan)
+static void scan_deinit(struct event_scan *scan)
 {
 	decoder_free(scan->decoder);
 	u64map_deinit(&scan->ids);
 }
 
 /* Returns the event with that id; NULL if there is none, or when out of memory. */
-static struct sp_event *event_of_id(struct scan *scan, uint64_t id)
+static struct sp_event *event_of_id(struct event_scan *scan, uint64_t id)
 {
 	for (; scan->mapped < scan->reader->events.count; scan->mapped++) {
 		const struct sp_event *event = &scan->reader->events.items[scan->mapped];
@@ -135,7 +135,7 @@ static struct sp_event *event_of_id(struct scan *scan, uint64_t id)
 }
 
 /* Reads an EVENT_UPDATE record: u64 kind, u64 id of the event, and for EVENT_UPDATE_NAME a name. */
-static void scan_event_update(struct scan *scan, const struct raw_record *raw)
+static void scan_event_update(struct event_scan *scan, const struct raw_record *raw)
 {
 	struct cursor cursor = reader_cursor(scan->reader, raw->bytes, raw->size, raw->offset);
 	uint64_t kind, id;
@@ -164,7 +164,8 @@ static struct sp_error *scan_tracing_data(struct sp_reader *reader, const struct
 	return NULL;
 }
 
-static struct sp_error *scan_record(struct scan *scan, const struct raw_record *raw, uint64_t end)
+static struct sp_error *scan_record(struct event_scan *scan, const struct raw_record *raw,
+				    uint64_t end)
 {
 	struct sp_reader *reader = scan->reader;
 	struct sp_record record;
@@ -195,7 +196,7 @@ static struct sp_error *scan_record(struct scan *scan, const struct raw_record *
 	}
 }
 
-static struct sp_error *scan_walk(struct scan *scan, struct walker *walker)
+static struct sp_error *scan_walk(struct event_scan *scan, struct walker *walker)
 {
 	for (;;) {
 		struct raw_record raw = {0};
@@ -230,7 +231,7 @@ static struct sp_error *reader_scan(struct sp_reader *reader, struct reader_exte
 	struct record_layout layout = {.swap = reader->swap, .path = reader->path};
 	const struct walker_file file = {reader->fd, reader->path, reader->swap,
 					 reader->extent.end};
-	CLEANUP(scan_deinit) struct scan scan = {.reader = reader};
+	CLEANUP(scan_deinit) struct event_scan scan = {.reader = reader};
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	TRY(decoder_new(&layout, &scan.decoder));
 	TRY(walker_new_at(&file, extent, &walker));

@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "record/attr.h"
 #include "record/decode_internal.h"
-#include "record/length.h"
+#include "record/record_length.h"
 #include "record/task_change.h"
 
 /* Decodes the fields of the kernel's records, except SAMPLE. */
@@ -389,8 +389,8 @@ static void decode_trailer(const struct plan *plan, const struct cursor *cursor,
 
 /*
  * Returns the number of valid bytes of a record; the kernel may have set its size too large
- * (record/length.h). These are the fields, and a sample_id directly after them that belongs to an
- * event.
+ * (record/record_length.h). These are the fields, and a sample_id directly after them that belongs
+ * to an event.
  */
 static size_t true_size(struct decoder *decoder, const struct raw_record *raw,
 			const struct cursor *cursor)

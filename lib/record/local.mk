@@ -5,15 +5,15 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/encode.c lib/record/encode.h \
 	lib/record/put.h \
 	lib/record/kept.c lib/record/kept.h \
-	lib/record/length.c lib/record/length.h \
+	lib/record/record_length.c lib/record/record_length.h \
 	lib/record/note.c lib/record/note.h \
 	lib/record/note_texts.c \
 	lib/record/secrets.c lib/record/secrets.h \
 	lib/record/task_change.c lib/record/task_change.h
-lib_libsprof_core_la_SOURCES += lib/record/python.c lib/record/python.h
+lib_libsprof_core_la_SOURCES += lib/record/python_record.c lib/record/python_record.h
 lib_libsprof_core_la_SOURCES += lib/record/raw.h
 lib_libsprof_core_la_SOURCES += lib/record/attr_words.c
-lib_libsprof_core_la_SOURCES += lib/record/lock_in.c lib/record/names.c lib/record/words.c
+lib_libsprof_core_la_SOURCES += lib/record/lock_in.c lib/record/name_tables.c lib/record/words.c
 lib_libsprof_core_la_SOURCES += lib/record/types.c lib/record/types.h
 lib_libsprof_core_la_SOURCES += lib/record/attr.c lib/record/attr.h
 lib_libsprof_core_la_SOURCES += lib/record/decode.c lib/record/decode.h

@@ -15,25 +15,25 @@
 #include <sprof/private/words.h>
 #include "record/note.h"
 
-struct output {
+struct note_output {
 	char *text;
 	size_t size, length; /* capacity of the text, and its length; the latter may be larger, as with
 			      * snprintf() */
 };
 
-static void put(struct output *out, const char *text, size_t size)
+static void put(struct note_output *out, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++, out->length++)
 		if (out->length + 1 < out->size)
 			out->text[out->length] = text[i];
 }
 
-static void put_text(struct output *out, const char *text)
+static void put_text(struct note_output *out, const char *text)
 {
 	put(out, text, strlen(text));
 }
 
-static void put_count(struct output *out, uint64_t count)
+static void put_count(struct note_output *out, uint64_t count)
 {
 	char digits[24];
 	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
@@ -44,7 +44,7 @@ static void put_count(struct output *out, uint64_t count)
 	}
 }
 
-static void put_seconds(struct output *out, uint64_t ns, int decimals)
+static void put_seconds(struct note_output *out, uint64_t ns, int decimals)
 {
 	char text[40];
 	snprintf(text, sizeof(text), "%.*f", decimals, (double)ns / 1e9);
@@ -58,7 +58,7 @@ static uint64_t magnitude(uint64_t value)
 }
 
 /* Writes one placeholder of a template, after its brace. */
-static void put_value(struct output *out, const struct sp_note *note, const char *place)
+static void put_value(struct note_output *out, const struct sp_note *note, const char *place)
 {
 	char text[40];
 	uint64_t value = *place == 'o' ? 0 : note->values[*place - '0'];
@@ -95,7 +95,7 @@ static void put_value(struct output *out, const struct sp_note *note, const char
 	}
 }
 
-static void put_template(struct output *out, const struct sp_note *note, const char *template)
+static void put_template(struct note_output *out, const struct sp_note *note, const char *template)
 {
 	while (*template) {
 		size_t plain = strcspn(template, "{");
@@ -108,7 +108,7 @@ static void put_template(struct output *out, const struct sp_note *note, const c
 	}
 }
 
-static void put_off_cpu(struct output *out, const struct sp_note *note)
+static void put_off_cpu(struct note_output *out, const struct sp_note *note)
 {
 	static const char *const sources[] = {
 		[OFF_CPU_NONE] = "stacks of waiting threads: none (kernel.perf_event_paranoid is {2#}; for "
@@ -122,7 +122,7 @@ static void put_off_cpu(struct output *out, const struct sp_note *note)
 		put_template(out, note, sources[note->values[0]]);
 }
 
-static void put_wakeups_by_recorded(struct output *out, const struct sp_note *note)
+static void put_wakeups_by_recorded(struct note_output *out, const struct sp_note *note)
 {
 	uint64_t errnum = note->values[0] <= 4095 ? note->values[0] : 0;
 	put_text(out, "wake-ups by other programs are missing: ");
@@ -141,7 +141,7 @@ static void put_wakeups_by_recorded(struct output *out, const struct sp_note *no
 	}
 }
 
-static void put_waits_lost(struct output *out, const struct sp_note *note)
+static void put_waits_lost(struct note_output *out, const struct sp_note *note)
 {
 	if (note->values[0])
 		put_template(out, note, "{0} of {1} waits have no known duration: SWITCH records were lost "
@@ -153,7 +153,7 @@ static void put_waits_lost(struct output *out, const struct sp_note *note)
 					"until waits ended (smaller samples: --call-graph fp)");
 }
 
-static void put_snapshots_denied(struct output *out, const struct sp_note *note)
+static void put_snapshots_denied(struct note_output *out, const struct sp_note *note)
 {
 	static const char *const remedies[] = {
 		[DENIED_USER] = "record as root",
@@ -167,7 +167,7 @@ static void put_snapshots_denied(struct output *out, const struct sp_note *note)
 	put_text(out, ")");
 }
 
-static void put_command_lines(struct output *out, const struct sp_note *note)
+static void put_command_lines(struct note_output *out, const struct sp_note *note)
 {
 	put_template(out, note, "command lines of {0} executed program{0||s}");
 	if (note->values[1])
@@ -180,7 +180,7 @@ static void put_command_lines(struct output *out, const struct sp_note *note)
 		put_template(out, note, "; {3} {3|does|do} not fit into the 8 MiB of a file");
 }
 
-static void put_reads_left(struct output *out, const struct sp_note *note)
+static void put_reads_left(struct note_output *out, const struct sp_note *note)
 {
 	put_template(out, note, "{0} read{0||s} of ");
 	put_template(out, note, note->values[2] ? "process {2#} or its files" : "mapped files");
@@ -190,7 +190,7 @@ static void put_reads_left(struct output *out, const struct sp_note *note)
 	put_text(out, "umount -l the file system)");
 }
 
-static void put_kernel_hidden(struct output *out, const struct sp_note *note)
+static void put_kernel_hidden(struct note_output *out, const struct sp_note *note)
 {
 	bool paranoid = note->values[0] & HIDDEN_BY_PARANOID;
 	bool kptr = note->values[0] & HIDDEN_BY_KPTR || !paranoid;
@@ -201,7 +201,7 @@ static void put_kernel_hidden(struct output *out, const struct sp_note *note)
 	put_text(out, paranoid ? " kernel.perf_event_paranoid=1)" : ")");
 }
 
-static void put_lock_in(struct output *out, const struct sp_note *note)
+static void put_lock_in(struct note_output *out, const struct sp_note *note)
 {
 	const struct sp_lock_in lock_in = {
 		.period_ns = note->values[0] ?: 1, .timer_hz = note->values[1], .free_hz = note->values[2],
@@ -218,7 +218,7 @@ static const char *clock_offset(const struct sp_note *note)
 	return (int64_t)note->values[1] < 0 ? "ahead of" : "behind";
 }
 
-static void put_clock_set(struct output *out, const struct sp_note *note)
+static void put_clock_set(struct note_output *out, const struct sp_note *note)
 {
 	put_template(out, note, "{o} was set ");
 	put_text(out, (int64_t)note->values[0] < 0 ? "back by " : "forward by ");
@@ -230,7 +230,7 @@ static void put_clock_set(struct output *out, const struct sp_note *note)
 	put_text(out, " it");
 }
 
-static void put_slept(struct output *out, const struct sp_note *note)
+static void put_slept(struct note_output *out, const struct sp_note *note)
 {
 	put_text(out, "the machine was suspended for ");
 	put_seconds(out, magnitude(note->values[0]), 3);
@@ -241,7 +241,7 @@ static void put_slept(struct output *out, const struct sp_note *note)
 	put_template(out, note, " {o}");
 }
 
-static void put_uncovered(struct output *out, const struct sp_note *note)
+static void put_uncovered(struct note_output *out, const struct sp_note *note)
 {
 	static const char *const whys[] = {
 		[UNCOVERED_LOST_METADATA] = "records of new processes were lost (-m 2M)",
@@ -262,7 +262,7 @@ static void put_uncovered(struct output *out, const struct sp_note *note)
 		put_text(out, note->values[3] ? "; use --scope cpu" : "; use a higher -F, or CAP_PERFMON");
 }
 
-static void put_uncovered_tasks(struct output *out, const struct sp_note *note)
+static void put_uncovered_tasks(struct note_output *out, const struct sp_note *note)
 {
 	put_template(out, note, "up to {0s} s CPU time of {1} new threads and processes "
 				"{1|is|are} not sampled (use ");
@@ -270,7 +270,7 @@ static void put_uncovered_tasks(struct output *out, const struct sp_note *note)
 				      : "a higher -F, or CAP_PERFMON)");
 }
 
-static void put_truncated(struct output *out, const struct sp_note *note)
+static void put_truncated(struct note_output *out, const struct sp_note *note)
 {
 	const char *before = ": ";
 	static const char *const kinds[] = {
@@ -293,7 +293,7 @@ static void put_truncated(struct output *out, const struct sp_note *note)
 		put_template(out, note, "; use --call-graph dwarf,{6#}");
 }
 
-static void put_python_dropped(struct output *out, const struct sp_note *note)
+static void put_python_dropped(struct note_output *out, const struct sp_note *note)
 {
 	static const char *const remedies[] = {
 		[PYTHON_AT_EACH_RECORD] = ", or its stack is too deep (to read them at each "
@@ -310,7 +310,7 @@ static void put_python_dropped(struct output *out, const struct sp_note *note)
 	put_text(out, remedies[remedy <= PYTHON_AT_EACH_WAIT ? remedy : PYTHON_NO_REMEDY]);
 }
 
-static void put_overwritten(struct output *out, const struct sp_note *note)
+static void put_overwritten(struct note_output *out, const struct sp_note *note)
 {
 	put_template(out, note, "overwrite mode: this file has the last {0s} ");
 	if (note->values[1] != note->values[0])
@@ -318,7 +318,7 @@ static void put_overwritten(struct output *out, const struct sp_note *note)
 	put_template(out, note, "s of {2} CPU{2||s}; {3} KB of older samples were overwritten");
 }
 
-static void put_sampling(struct output *out, const struct sp_note *note, const char *what)
+static void put_sampling(struct note_output *out, const struct sp_note *note, const char *what)
 {
 	put_text(out, "sampling");
 	if (note->object_size)
@@ -326,22 +326,22 @@ static void put_sampling(struct output *out, const struct sp_note *note, const c
 	put_text(out, what);
 }
 
-static void put_sampling_on(struct output *out, const struct sp_note *note)
+static void put_sampling_on(struct note_output *out, const struct sp_note *note)
 {
 	put_sampling(out, note, " was enabled");
 }
 
-static void put_sampling_off(struct output *out, const struct sp_note *note)
+static void put_sampling_off(struct note_output *out, const struct sp_note *note)
 {
 	put_sampling(out, note, " was disabled");
 }
 
-static void put_sampling_was_off(struct output *out, const struct sp_note *note)
+static void put_sampling_was_off(struct note_output *out, const struct sp_note *note)
 {
 	put_sampling(out, note, " was disabled when this file began");
 }
 
-static void put_write_failed(struct output *out, const struct sp_note *note)
+static void put_write_failed(struct note_output *out, const struct sp_note *note)
 {
 	put_text(out, "writing stopped: ");
 	put_text(out, strerror(note->values[0] <= 4095 ? (int)note->values[0] : 0));
@@ -352,8 +352,9 @@ struct kind {
 	uint8_t values;
 	bool silent;
 	const char *template;
-	void (*put)(struct output *out, const struct sp_note *note); /* function that writes the sentence,
-								      * instead of a template */
+	void (*put)(struct note_output *out,
+		    const struct sp_note *note); /* function that writes the sentence,
+						  * instead of a template */
 };
 
 static const struct kind kinds[NOTE_KINDS] = {
@@ -518,7 +519,7 @@ bool note_is_silent(uint32_t kind)
 size_t sp_note_text(const struct sp_note *note, char *text, size_t size)
 {
 	const struct kind *kind = kind_of(note->kind);
-	struct output out = {.text = text, .size = size};
+	struct note_output out = {.text = text, .size = size};
 	bool composed = kind && note->value_count >= kind->values;
 	if (!composed && note->text)
 		put(&out, note->text, note->size);

@@ -16,20 +16,20 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A text in a caller's buffer; `length` also counts what did not fit. */
-struct text {
+struct bounded_text {
 	char *at;
 	size_t size, length;
 };
 
-static struct text text_begin(char *at, size_t size)
+static struct bounded_text text_begin(char *at, size_t size)
 {
 	if (size)
 		at[0] = '\0';
-	return (struct text){at, size, 0};
+	return (struct bounded_text){at, size, 0};
 }
 
-__attribute__((format(printf, 2, 3))) static void text_add(struct text *text, const char *format,
-							    ...)
+__attribute__((format(printf, 2, 3))) static void text_add(struct bounded_text *text,
+							   const char *format, ...)
 {
 	va_list args;
 	bool room = text->length < text->size;
@@ -42,7 +42,7 @@ __attribute__((format(printf, 2, 3))) static void text_add(struct text *text, co
 }
 
 /* Appends the names of the bits of a set, with " or " between them. */
-static void text_add_set(struct text *text, unsigned int set, const char *const *names,
+static void text_add_set(struct bounded_text *text, unsigned int set, const char *const *names,
 			 size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -103,7 +103,7 @@ static const char *const hop_names[8] = {
 size_t sp_data_src_level_text(uint64_t word, char *out, size_t size)
 {
 	struct sp_data_src parts = sp_data_src_parts(word);
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	bool named = false;
 	if (parts.remote)
 		text_add(&text, "Remote ");
@@ -132,7 +132,7 @@ size_t sp_data_src_level_text(uint64_t word, char *out, size_t size)
 size_t sp_data_src_level_name(uint64_t word, char *out, size_t size)
 {
 	struct sp_data_src parts = sp_data_src_parts(word);
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	if (parts.lvl_num && parts.lvl_num != LEVEL_NUMBER_NA) {
 		text_add(&text, "%s%s%s%s", parts.remote ? "Remote " : "",
 			 parts.hops ? hop_names[parts.hops] : "", parts.hops ? " " : "",
@@ -154,7 +154,7 @@ size_t sp_data_src_snoop_text(uint64_t word, char *out, size_t size)
 	static const char *const names[] = {"N/A", "None", "Hit", "Miss", "HitM"};
 	static const char *const more_names[] = {"Fwd", "Peer"};
 	struct sp_data_src parts = sp_data_src_parts(word);
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	text_add_set(&text, parts.snoop, names, COUNT(names));
 	text_add_set(&text, parts.snoopx, more_names, COUNT(more_names));
 	if (!text.length)
@@ -166,7 +166,7 @@ size_t sp_data_src_tlb_text(uint64_t word, char *out, size_t size)
 {
 	static const char *const names[] = {"N/A", "HIT", "MISS", "L1", "L2", "Walker", "Fault"};
 	struct sp_data_src parts = sp_data_src_parts(word);
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	text_add_set(&text, parts.tlb & ~(LEVEL_HIT | LEVEL_MISS), names, COUNT(names));
 	if (!text.length)
 		text_add(&text, "N/A");
@@ -186,7 +186,7 @@ const char *sp_data_src_lock_name(uint64_t word)
 size_t sp_data_src_blocked_text(uint64_t word, char *out, size_t size)
 {
 	unsigned int blocked = sp_data_src_parts(word).blk;
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	if (!blocked || blocked & 1)
 		text_add(&text, "N/A");
 	else
@@ -198,7 +198,7 @@ size_t sp_data_src_blocked_text(uint64_t word, char *out, size_t size)
 size_t sp_data_src_text(uint64_t word, char *out, size_t size)
 {
 	char level[SP_WORDS_SIZE], snoop[SP_WORDS_SIZE], tlb[SP_WORDS_SIZE], blocked[16];
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	sp_data_src_level_text(word, level, sizeof(level));
 	sp_data_src_snoop_text(word, snoop, sizeof(snoop));
 	sp_data_src_tlb_text(word, tlb, sizeof(tlb));
@@ -212,7 +212,7 @@ size_t sp_transaction_text(uint64_t transaction, char *out, size_t size)
 {
 	static const char *const names[] = {"EL ",  "TX ",        "SYNC ",    "ASYNC ", "RETRY ",
 					    "CON ", "CAP-WRITE ", "CAP-READ "};
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	uint64_t code = transaction >> PERF_TXN_ABORT_SHIFT;
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (transaction >> i & 1)
@@ -288,7 +288,7 @@ size_t sp_branch_flags_text(uint64_t flags, char *out, size_t size)
 {
 	struct sp_branch_flags parts = sp_branch_flags(flags);
 	const char *type = sp_branch_type_name(flags);
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	char predicted = parts.predicted ? 'P' : parts.mispredicted ? 'M' : '-';
 	text_add(&text, "/%c/%c/%c/%u/%s", predicted, parts.in_transaction ? 'X' : '-',
 		 parts.aborted ? 'A' : '-', parts.cycles, type ? type : "");
@@ -308,7 +308,7 @@ struct sp_weights sp_weight_parts(uint64_t sample_type, uint64_t weight)
 size_t sp_page_size_text(uint64_t bytes, char *out, size_t size)
 {
 	static const char units[] = "BKMG";
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	size_t unit = 0;
 	if (!bytes) {
 		text_add(&text, "N/A");
@@ -330,7 +330,7 @@ size_t sp_misc_text(uint32_t type, uint16_t misc, char *out, size_t size)
 {
 	/* perf tests each mode's bits separately, so some modes have several letters. */
 	static const char *const modes[8] = {"", "K", "U", "KUH", "G", "KGg", "UG", "KUHGg"};
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	text_add(&text, "%s", modes[misc & PERF_RECORD_MISC_CPUMODE_MASK]);
 	bool mmap = type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2;
 	bool change = type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE;
@@ -346,7 +346,7 @@ size_t sp_misc_text(uint32_t type, uint16_t misc, char *out, size_t size)
 size_t sp_aux_flags_text(uint64_t flags, char *out, size_t size)
 {
 	static const char letters[] = "TOPC";
-	struct text text = text_begin(out, size);
+	struct bounded_text text = text_begin(out, size);
 	for (size_t i = 0; letters[i]; i++)
 		if (flags >> i & 1)
 			text_add(&text, "%c", letters[i]);

@@ -15,7 +15,7 @@ struct node_sums {
 };
 
 /* A node on the current path, and the number of rows that were open before it. */
-struct open_node {
+struct path_node {
 	uint32_t node;
 	size_t rows;
 	bool reached; /* the path up to this node contains the function of --callers or --callees */
@@ -30,7 +30,7 @@ struct summing {
 	/* Times of the node or leaf while its rows are opened; NULL: none. */
 	const struct state_sums *current;
 	uint32_t *next_leaf;
-	VEC(struct open_node) open; /* current path from the root */
+	VEC(struct path_node) open; /* current path from the root */
 	VEC(uint32_t) rows; /* rows of the functions on the current path */
 	bool failed; /* out of memory for the current path */
 };
@@ -169,8 +169,8 @@ static void open_node(struct summing *summing, uint32_t at)
 	const struct counted *counted = resolved->counted;
 	const struct radix_node *node = &counted->chains.radix.items[at];
 	bool reached = summing->open.count && vec_last(&summing->open)->reached;
-	struct open_node *slot = vec_add(&summing->open, &summing->failed);
-	*slot = (struct open_node){at, summing->rows.count, reached};
+	struct path_node *slot = vec_add(&summing->open, &summing->failed);
+	*slot = (struct path_node){at, summing->rows.count, reached};
 	/* The filters reject all stacks through this node. */
 	if (counted->work->by_stack && !summing->nodes[at].samples)
 		return;
@@ -265,7 +265,7 @@ static void sum_part(struct summing *summing, const struct leaf *leaf, const str
 	summing->current = summing->times ? &part->times : NULL;
 	sums.group = row_group(summing, resolved->states[leaf->node].group, &values);
 	for (uint32_t at = leaf->node; at != RADIX_NONE; at = nodes[at].parent)
-		*vec_add(&summing->open, &summing->failed) = (struct open_node){.node = at};
+		*vec_add(&summing->open, &summing->failed) = (struct path_node){.node = at};
 	for (; summing->open.count; summing->open.count--) {
 		const struct radix_node *node = &nodes[vec_last(&summing->open)->node];
 		for (uint32_t i = node->run; i < node->run + node->length; i++)

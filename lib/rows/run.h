@@ -7,7 +7,7 @@
 #include "frames/matches.h"
 #include "frames/names.h"
 #include "profile/cells.h"
-#include "profile/options.h"
+#include "profile/analysis_options.h"
 #include "profile/profile.h"
 #include "rows/event_groups.h"
 #include "rows/make_rows.h"

@@ -7,7 +7,7 @@
 #include "profile/interval.h"
 
 /* Parts of the recording from `first` up to `end`. */
-struct extent {
+struct part_range {
 	size_t first, end;
 };
 
@@ -21,7 +21,7 @@ struct placer {
 	size_t spare_cells; /* limit for contradicting waits of threads without known states */
 	/* Free time of one slice by state, then in any state; by part, 0 outside of `extent`. */
 	uint64_t *room[TIME_STATES + 1];
-	struct extent extent;
+	struct part_range extent;
 	struct timed_cells left; /* a slice's cells that found no room in their state */
 };
 
@@ -71,9 +71,9 @@ static uint64_t end_of(const struct placer *placer, size_t part)
 	return part + 1 < placer->parts ? begin_of(placer, part + 1) : UINT64_MAX;
 }
 
-static struct extent extent_of(const struct placer *placer, uint64_t begin_ns, uint64_t end_ns)
+static struct part_range extent_of(const struct placer *placer, uint64_t begin_ns, uint64_t end_ns)
 {
-	return (struct extent){part_of(placer, begin_ns), part_of(placer, end_ns) + 1};
+	return (struct part_range){part_of(placer, begin_ns), part_of(placer, end_ns) + 1};
 }
 
 /* Moves time of a cell to a part. The first such time counts the samples. */
@@ -98,7 +98,7 @@ static bool put_rest(struct placer *placer, struct sp_cell *cell)
 
 static void clear_room(const struct placer *placer, uint64_t *room)
 {
-	const struct extent *extent = &placer->extent;
+	const struct part_range *extent = &placer->extent;
 	memset(room + extent->first, 0, (extent->end - extent->first) * sizeof(*room));
 }
 
@@ -227,7 +227,7 @@ static void split_blocked(struct placer *placer, const struct slice *slice,
 }
 
 /* A slice while its latency is added. */
-struct lane {
+struct latency_lane {
 	struct placer *placer;
 	uint32_t pid;
 	double ns[2];        /* sums by state */
@@ -237,7 +237,7 @@ struct lane {
 /* Adds an interval in which the thread could run, divided by the number of such threads. */
 static void add_latency(void *arg, const struct task_interval *interval)
 {
-	struct lane *lane = arg;
+	struct latency_lane *lane = arg;
 	const struct task_states *states = lane->placer->times->states;
 	enum time_state state = interval->state == TASK_RUNNING ? TIME_ON_CPU : TIME_RUNNABLE;
 	if (!could_run(interval))
@@ -276,7 +276,7 @@ static void make_room(struct placer *placer, const struct timed_cell *cells, siz
 		return;
 	}
 	uint32_t pid = task_states_totals(times->states, slice.lifetime)->pid;
-	struct lane lane = {.placer = placer, .pid = pid};
+	struct latency_lane lane = {.placer = placer, .pid = pid};
 	task_states_each(times->states, slice.lifetime, slice.begin_ns, slice.end_ns, add_latency,
 			 &lane);
 	/* Cells are in order of their states. */
@@ -348,7 +348,7 @@ static bool place_slice(struct placer *placer, struct timed_cell *cells, size_t 
 static bool spread_over_all(struct placer *placer, struct sp_cell *cell)
 {
 	uint64_t *room = placer->room[TIME_STATES];
-	placer->extent = (struct extent){0, placer->parts};
+	placer->extent = (struct part_range){0, placer->parts};
 	for (size_t i = 0; i < placer->parts; i++)
 		room[i] = earlier(placer->last_ns, end_of(placer, i)) -
 			  later(placer->first_ns, begin_of(placer, i));

@@ -357,12 +357,12 @@ static uint64_t hash_chain(const struct radix *radix, uint32_t at, uint64_t hash
 }
 
 /* Blocked time by thread and place: a chain with its sampled address. */
-struct places {
+struct blocked_places {
 	VEC(uint64_t) ns;
 	struct u64map index_of; /* hash of thread and place -> index */
 };
 
-static void places_deinit(struct places *places)
+static void places_deinit(struct blocked_places *places)
 {
 	vec_deinit(&places->ns);
 	u64map_deinit(&places->index_of);
@@ -371,7 +371,7 @@ static void places_deinit(struct places *places)
 /* Leaves out idle threads. Returns false when out of memory. */
 static bool leave_out_idle(struct run *run)
 {
-	CLEANUP(places_deinit) struct places places = {0};
+	CLEANUP(places_deinit) struct blocked_places places = {0};
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const struct counted *counted = &run->workers[i].counted;
 		for (size_t j = 0; j < counted->times.count; j++) {

@@ -24,9 +24,10 @@ void programs_deinit(struct programs *programs)
  * Returns the program with a name, which must be interned; adds it if it is new. Valid until the next
  * call. NULL when out of memory.
  */
-static struct program *program_named(struct programs *programs, const char *comm)
+static struct unsampled_program *program_named(struct programs *programs, const char *comm)
 {
-	struct program *program = u64map_item(&programs->of, (uintptr_t)comm, &programs->rows);
+	struct unsampled_program *program =
+		u64map_item(&programs->of, (uintptr_t)comm, &programs->rows);
 	if (program && !program->ended.comm)
 		program->ended = (struct sp_unsampled){.comm = comm, .exact = true};
 	return program;
@@ -36,8 +37,8 @@ static struct program *program_named(struct programs *programs, const char *comm
  * Returns the program that a task executed at a time. Valid until the next call. NULL when out of
  * memory.
  */
-static struct program *program_of(struct run *run, struct programs *programs, uint32_t pid,
-				  uint32_t tid, uint64_t time_ns)
+static struct unsampled_program *program_of(struct run *run, struct programs *programs,
+					    uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	/* The name is interned in the analysis, because the analysis outlives the machine. */
 	const char *name = machine_span(run->machine, pid, tid, time_ns).name;
@@ -70,7 +71,7 @@ static bool sum_counts(struct run *run, uint16_t event, struct programs *program
 		const struct task_count *task = &run->sideband.task_counts.items[i];
 		if (task->event != event)
 			continue;
-		struct program *program =
+		struct unsampled_program *program =
 			program_of(run, programs, task->pid, task->tid, task->time_ns);
 		bool sampled = was_sampled(run, event, task->tid);
 		/* A task that neither counted anything nor has samples is left out. */
@@ -114,13 +115,15 @@ static uint64_t most_ns(const struct perf_event_attr *attr, uint32_t execs)
 static bool add_lacking(struct run *run, struct programs *programs, const struct lifetime *lifetime,
 			uint64_t weight, uint64_t fork_ns)
 {
-	struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
+	struct unsampled_program *ended =
+		program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 	if (!ended)
 		return false;
 	const char *comm = ended->ended.comm;
 	ended->lacks += weight;
 	/* Until its exec, the task had the name of its parent's program. */
-	struct program *began = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->begin_ns);
+	struct unsampled_program *began =
+		program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->begin_ns);
 	if (began && began->ended.comm != comm)
 		began->lacks += weight;
 	if (began)
@@ -145,7 +148,8 @@ static uint64_t fork_ns(const struct perf_event_attr *attr, uint64_t weight, uin
 static bool add_unsampled(struct run *run, struct programs *programs, const struct lifetime *lifetime,
 			  uint64_t weight, uint64_t fork_ns, bool exact)
 {
-	struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
+	struct unsampled_program *ended =
+		program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 	if (!ended)
 		return false;
 	ended->ended.unsampled++;
@@ -170,8 +174,8 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 		uint64_t lasted_ns = lifetime->end_ns - lifetime->begin_ns, cpu_ns;
 		uint64_t limit_ns = profile->weight_is_time ? most_ns(attr, lifetime->execs)
 							    : UINT64_MAX;
-		struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid,
-						   lifetime->end_ns);
+		struct unsampled_program *ended =
+			program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 		if (!ended)
 			return false;
 		ended->ended.tasks++;
@@ -257,7 +261,7 @@ static bool add_unknown(struct run *run, const struct scaled_clock *clock,
 		uint64_t ns = epochs->items[i].unknown_ns;
 		if (!ns)
 			continue;
-		struct program *program =
+		struct unsampled_program *program =
 			program_of(run, programs, of->pid, of->tid, slice.begin_ns);
 		if (!program)
 			return false;
@@ -285,8 +289,8 @@ bool unsampled_find(struct run *run, uint16_t event, struct programs *programs)
 bool programs_merge(struct programs *into, const struct programs *from)
 {
 	for (size_t i = 0; i < from->rows.count; i++) {
-		const struct program *one = &from->rows.items[i];
-		struct program *all = program_named(into, one->ended.comm);
+		const struct unsampled_program *one = &from->rows.items[i];
+		struct unsampled_program *all = program_named(into, one->ended.comm);
 		if (!all)
 			return false;
 		all->ended.tasks += one->ended.tasks;

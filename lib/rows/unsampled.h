@@ -11,13 +11,13 @@
 struct run;
 
 /* Tasks of a program that have ended, and the weight that may be missing in its rows. */
-struct program {
+struct unsampled_program {
 	struct sp_unsampled ended; /* `comm` is interned */
 	uint64_t lacks;
 };
 
 struct programs {
-	VEC(struct program) rows;
+	VEC(struct unsampled_program) rows;
 	struct u64map of; /* a name's address -> index in `rows` */
 	uint64_t lacking; /* weight that may be missing in all rows together */
 };

@@ -2,7 +2,7 @@
 #include "samples/fold_python.h"
 
 #include <string.h>
-#include "record/python.h"
+#include "record/python_record.h"
 
 #define NO_WORD SIZE_MAX
 

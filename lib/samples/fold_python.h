@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Folds the interpreter's frames in stacks of Python code. A Python function is the caller of the
- * frame of CPython's evaluation function that runs it (record/python.h). That frame is left out:
- * its time is the function's. Also left out are the interpreter's frames between two evaluations,
- * which make the call: frames of the interpreter's file, whatever their names, because most
- * interpreters are stripped, and its trampolines. Callees of the innermost evaluation, and frames
- * of other files, remain. Frames between the outermost one and the first Python frame, which start
- * the interpreter or a thread, are left out, too.
+ * frame of CPython's evaluation function that runs it (record/python_record.h). That frame is left
+ * out: its time is the function's. Also left out are the interpreter's frames between two
+ * evaluations, which make the call: frames of the interpreter's file, whatever their names, because
+ * most interpreters are stripped, and its trampolines. Callees of the innermost evaluation, and
+ * frames of other files, remain. Frames between the outermost one and the first Python frame, which
+ * start the interpreter or a thread, are left out, too.
  *
  * A run of the garbage collector is one frame: its callees in user code are left out.
  */

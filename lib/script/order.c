@@ -26,15 +26,15 @@ DEFINE_CLEANUP(struct decoder *, decoder_free)
 #define TIME_ROUND (UINT64_MAX - 1)
 
 /* A part of the file, read by one thread at a time. */
-struct part {
+struct file_part {
 	struct reader_extent extent;
 	struct order found;
 	struct sp_error *error;
 };
 
-struct reading {
+struct order_reader {
 	const struct order_request *request;
-	struct part *parts;
+	struct file_part *parts;
 	size_t count;
 	atomic_size_t next;
 	bool by_offset; /* keep the file's order: times are not used */
@@ -55,7 +55,7 @@ static bool type_is_wanted(const struct sp_script_options *options, uint32_t typ
 }
 
 /* Whether a sample passes the filters that need only the sample: event, pid and tid. */
-static bool sample_passes(const struct reading *reading, const struct sp_record *record)
+static bool sample_passes(const struct order_reader *reading, const struct sp_record *record)
 {
 	const struct sp_script_options *options = reading->request->options;
 	const struct sp_sample *sample = &record->sample;
@@ -72,7 +72,7 @@ static bool sample_passes(const struct reading *reading, const struct sp_record 
 }
 
 /* Whether a record passes the filters. *time_ret is its time, or TIME_NONE. */
-static bool is_told(const struct reading *reading, const struct sp_record *record,
+static bool is_told(const struct order_reader *reading, const struct sp_record *record,
 		    uint64_t *time_ret)
 {
 	const struct sp_script_options *options = reading->request->options;
@@ -97,7 +97,7 @@ static bool add(struct order *order, const struct raw_record *raw, uint64_t time
 	return told;
 }
 
-static struct sp_error *look_at(const struct reading *reading, struct walker *walker,
+static struct sp_error *look_at(const struct order_reader *reading, struct walker *walker,
 				struct decoder *decoder, const struct raw_record *raw,
 				struct order *found)
 {
@@ -115,7 +115,7 @@ static struct sp_error *look_at(const struct reading *reading, struct walker *wa
 	return add(found, raw, time_ns) ? NULL : error_no_memory();
 }
 
-static struct sp_error *read_part(const struct reading *reading, struct part *part)
+static struct sp_error *read_part(const struct order_reader *reading, struct file_part *part)
 {
 	struct sp_reader *reader = reading->request->reader;
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
@@ -141,16 +141,16 @@ static struct sp_error *read_part(const struct reading *reading, struct part *pa
 
 static void read_parts(void *arg, unsigned int hand)
 {
-	struct reading *reading = arg;
+	struct order_reader *reading = arg;
 	(void)hand;
 	for (size_t i; (i = atomic_fetch_add(&reading->next, 1)) < reading->count;)
 		reading->parts[i].error = read_part(reading, &reading->parts[i]);
 }
 
 /* Divides the file at record boundaries into parts of at least RANGE_SIZE bytes. */
-static struct part *make_parts(const struct order_request *request, size_t *count_ret)
+static struct file_part *make_parts(const struct order_request *request, size_t *count_ret)
 {
-	struct part *parts = calloc(request->split_count, sizeof(*parts));
+	struct file_part *parts = calloc(request->split_count, sizeof(*parts));
 	size_t count = 0;
 	for (size_t i = 0, begin = 0; parts && i + 1 < request->split_count; i++) {
 		const uint64_t *splits = request->splits;
@@ -263,7 +263,7 @@ bool order_sort(struct told *items, size_t count)
 }
 
 /* Concatenates the records of all parts. */
-static struct sp_error *join(struct order *order, struct part *parts, size_t count)
+static struct sp_error *join(struct order *order, struct file_part *parts, size_t count)
 {
 	struct sp_error *error = NULL;
 	size_t all = 0;
@@ -288,13 +288,13 @@ static struct sp_error *join(struct order *order, struct part *parts, size_t cou
 struct sp_error *order_make(struct order *order, const struct order_request *request)
 {
 	const struct record_layout *layout = reader_layout(request->reader);
-	struct reading reading = {
+	struct order_reader reading = {
 		.request = request,
 		/* perf decides by the first event, too. */
 		.by_offset = request->options->in_file_order || !layout->event_count ||
 			     !layout->events[0].attr.sample_id_all,
 	};
-	CLEANUP_FREE struct part *parts = make_parts(request, &reading.count);
+	CLEANUP_FREE struct file_part *parts = make_parts(request, &reading.count);
 	NEED(parts);
 	reading.parts = parts;
 	if (reading.count)

@@ -3,7 +3,7 @@
  * The first pass reads metadata records into a machine, which knows all tasks and mappings at any time,
  * as in an analysis. So tellers have no state from earlier records, and each can show any batch.
  */
-#include "script/internal.h"
+#include "script/script_internal.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static struct sp_error *make_batches(struct sp_script *script)
 }
 
 /* Tellers of the pass that only collects places. */
-struct survey {
+struct place_survey {
 	struct sp_script *script;
 	struct sp_teller **tellers;
 	struct sp_error **errors;
@@ -89,7 +89,7 @@ static struct sp_error *survey_batch(struct sp_teller *teller, size_t batch)
 
 static void survey_some(void *arg, unsigned int hand)
 {
-	struct survey *survey = arg;
+	struct place_survey *survey = arg;
 	size_t count = sp_script_batch_count(survey->script);
 	struct sp_error *error = sp_teller_new(survey->script, &survey->tellers[hand]);
 	for (size_t i; !error && (i = atomic_fetch_add(&survey->next, 1)) < count;)
@@ -107,7 +107,7 @@ static struct sp_error *find_sources(struct sp_script *script)
 	CLEANUP_FREE struct sp_teller **tellers = calloc(count, sizeof(struct sp_teller *));
 	CLEANUP_FREE struct sp_error **errors = calloc(count, sizeof(struct sp_error *));
 	CLEANUP_FREE struct places **places = calloc(count, sizeof(*places));
-	struct survey survey = {.script = script, .tellers = tellers, .errors = errors};
+	struct place_survey survey = {.script = script, .tellers = tellers, .errors = errors};
 	struct sp_error *error = NULL;
 	NEED(tellers && errors && places);
 	script->atlas.collecting = true;

@@ -10,7 +10,7 @@
 #include "profile/filter.h"
 #include "record/task_change.h"
 #include "record/types.h"
-#include "script/internal.h"
+#include "script/script_internal.h"
 #include "stacks/chain.h"
 
 /* Largest gap between two records that are read by one call, in bytes. */
@@ -19,7 +19,7 @@
 #define NOBODY ":-1"
 
 /* Cached state of a thread, for a time span without a change in the machine. */
-struct task {
+struct cached_task {
 	uint32_t pid, tid;
 	struct machine_span span;
 };
@@ -29,7 +29,7 @@ struct sp_teller {
 	struct decoder *decoder;
 	struct stacks stacks;
 	struct places places;
-	VEC(struct task) tasks;
+	VEC(struct cached_task) tasks;
 	struct u64map task_of; /* pid, tid -> index in tasks */
 	uint32_t last_task;
 	const struct told *items; /* the batch's records */
@@ -133,11 +133,12 @@ struct sp_error *sp_teller_begin(struct sp_teller *teller, size_t batch)
 }
 
 /* Returns the thread's state at a time; NULL when out of memory. Valid until the next call. */
-static const struct task *task_at(struct sp_teller *teller, uint32_t pid, uint32_t tid,
-				  uint64_t time_ns)
+static const struct cached_task *task_at(struct sp_teller *teller, uint32_t pid, uint32_t tid,
+					 uint64_t time_ns)
 {
 	bool added = false;
-	struct task *task = teller->tasks.count ? &teller->tasks.items[teller->last_task] : NULL;
+	struct cached_task *task =
+		teller->tasks.count ? &teller->tasks.items[teller->last_task] : NULL;
 	if (!task || task->pid != pid || task->tid != tid) {
 		if (!vec_reserve(&teller->tasks, teller->tasks.count + 1))
 			return NULL;
@@ -146,7 +147,7 @@ static const struct task *task_at(struct sp_teller *teller, uint32_t pid, uint32
 		if (!index)
 			return NULL;
 		if (added)
-			*vec_push(&teller->tasks) = (struct task){.pid = pid, .tid = tid};
+			*vec_push(&teller->tasks) = (struct cached_task){.pid = pid, .tid = tid};
 		teller->last_task = *index;
 		task = &teller->tasks.items[*index];
 	}
@@ -200,7 +201,7 @@ static struct sp_error *find_task(struct sp_teller *teller)
 	item->comm = NOBODY;
 	uint64_t time_ns = teller->script->sideband.by_offset ? record->file_offset :
 								item->time_ns;
-	const struct task *task = task_at(teller, item->pid, item->tid, time_ns);
+	const struct cached_task *task = task_at(teller, item->pid, item->tid, time_ns);
 	NEED(task);
 	if (item->tid != UINT32_MAX)
 		item->comm = task->span.comm;

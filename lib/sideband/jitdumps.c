@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "base/ticks.h"
 #include "symbol/jitdump.h"
-#include "symbol/kernel.h"
+#include "symbol/kernel_tables.h"
 
 /* Ways to convert a dump's times to the recording's clock. */
 enum clock_kind {
@@ -18,7 +18,7 @@ enum clock_kind {
 	CLOCK_KINDS,
 };
 
-struct adding {
+struct jitdump_import {
 	struct sp_ctx *ctx;
 	const char *symfs;
 	struct stored *stored; /* files in the recording; NULL: none */
@@ -95,7 +95,7 @@ static struct sp_error *say_damage(struct sideband *sideband, const struct jitdu
 		   "JIT code has no symbols", dump->path, dump->cut_at);
 }
 
-static struct sp_error *add_code(struct adding *adding, const struct machine_jitdump *mark,
+static struct sp_error *add_code(struct jitdump_import *adding, const struct machine_jitdump *mark,
 				 const struct jitdump *dump)
 {
 	struct sideband *sideband = adding->sideband;
@@ -112,7 +112,7 @@ static struct sp_error *add_code(struct adding *adding, const struct machine_jit
 	return error ? error : say_damage(sideband, dump);
 }
 
-static struct sp_error *add_dump(struct adding *adding, const struct machine_jitdump *mark)
+static struct sp_error *add_dump(struct jitdump_import *adding, const struct machine_jitdump *mark)
 {
 	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
 	const struct jitdump *dump;
@@ -133,7 +133,7 @@ static struct sp_error *add_dump(struct adding *adding, const struct machine_jit
 		   why.remedy ?: "");
 }
 
-static struct sp_error *say_clock(const struct adding *adding, enum clock_kind kind,
+static struct sp_error *say_clock(const struct jitdump_import *adding, enum clock_kind kind,
 				  const char *done)
 {
 	size_t count = adding->dumps_of[kind];
@@ -153,7 +153,7 @@ struct sp_error *jitdumps_add(struct sp_ctx *ctx, const struct sp_reader *reader
 		.osrelease = sp_reader_info(reader)->osrelease,
 		.hostname = sp_reader_info(reader)->hostname,
 	};
-	struct adding adding = {
+	struct jitdump_import adding = {
 		.ctx = ctx,
 		.symfs = symfs,
 		.stored = sideband->stored,

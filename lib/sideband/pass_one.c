@@ -4,15 +4,15 @@
 #include <sys/stat.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "file/reader_damage.h"
 #include "file/reader_struct.h"
 #include "sideband/jitdumps.h"
 #include "sideband/timed_code.h"
-#include "stored/files.h"
+#include "stored/stored_files.h"
 #include "symbol/jit_files.h"
 #include "symbol/kept_names.h"
-#include "symbol/kernel.h"
+#include "symbol/kernel_tables.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 

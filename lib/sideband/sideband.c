@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "file/reader_damage.h"
 #include "info/losses.h"
-#include "reader/clock.h"
+#include "reader/clock_setback.h"
 #include "record/note.h"
 #include "record/task_change.h"
 #include "record/types.h"
@@ -426,7 +426,7 @@ static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader
 }
 
 /* Threads that read ahead in parts of a file at the same time. */
-struct job {
+struct readahead_job {
 	struct sp_reader *reader;
 	struct readahead_options options;
 	struct readahead *readaheads;
@@ -435,7 +435,7 @@ struct job {
 
 static void readahead_part(void *arg, unsigned int i)
 {
-	const struct job *job = arg;
+	const struct readahead_job *job = arg;
 	struct reader_extent all = reader_extent(job->reader);
 	/* Records begin at multiples of 8 after the first record. */
 	uint64_t size = (all.end - all.begin) / job->count & ~(uint64_t)7;
@@ -473,7 +473,7 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 		return clock_error;
 	struct reader_extent extent = reader_extent(reader);
 	uint64_t most = (extent.end - extent.begin) / PART_MIN;
-	struct job job = {.reader = reader,
+	struct readahead_job job = {.reader = reader,
 			      .options = {wanted(sideband), sideband->seen_offset, sideband->layout->swap},
 			      .count = most < threads ? (unsigned int)most : threads};
 	CLEANUP_FREE struct readahead *readaheads = NULL;

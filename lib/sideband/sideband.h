@@ -16,7 +16,7 @@
 #include "states/sched_samples.h"
 #include "states/task_lifetimes.h"
 #include "states/task_states.h"
-#include "stored/files.h"
+#include "stored/stored_files.h"
 
 /* READ record of a task that ended: its total count. */
 struct task_count {

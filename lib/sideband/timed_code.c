@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "base/io.h"
 #include "machine/modules.h"
-#include "stored/files.h"
+#include "stored/stored_files.h"
 
 static struct sp_error *add(struct machine *machine, const struct machine_jitdump *mark,
 			    const struct perfmap_timed *timed)

@@ -87,7 +87,7 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 }
 
 /* Part of a chain: consecutive calls of one mode, at [begin, end) of the addresses. */
-struct part {
+struct chain_part {
 	size_t begin, end;
 	uint16_t cpumode;
 	bool exact; /* the first address is that of an executed instruction, not a return address */
@@ -95,10 +95,10 @@ struct part {
 };
 
 /* Returns the outermost part among the first `count` addresses. */
-static struct part last_part(const struct callers *callers, size_t count)
+static struct chain_part last_part(const struct callers *callers, size_t count)
 {
-	struct part part = {.end = count, .begin = count, .cpumode = callers->cpumode,
-			    .exact = callers->exact};
+	struct chain_part part = {.end = count, .begin = count, .cpumode = callers->cpumode,
+				  .exact = callers->exact};
 	while (part.begin && !chain_is_mark(callers->ips[part.begin - 1]))
 		part.begin--;
 	if (part.begin) {
@@ -119,7 +119,7 @@ bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t
 		count--;
 	if (!count)
 		return false;
-	struct part part = last_part(callers, count);
+	struct chain_part part = last_part(callers, count);
 	*ip_ret = callers->ips[count - 1];
 	*cpumode_ret = part.cpumode;
 	*exact_ret = part.exact && part.begin == count - 1;
@@ -231,7 +231,7 @@ static bool arrange(struct chains *chains, const struct callers *callers)
 	if (callers_end(callers) != SP_MISC_END_UNKNOWN)
 		*word++ = CHAIN_END(callers_end(callers));
 	for (size_t left = callers->count; left;) {
-		struct part part = last_part(callers, left);
+		struct chain_part part = last_part(callers, left);
 		if (part.begin < part.end)
 			*word++ = CHAIN_MODE(part.cpumode);
 		for (size_t i = part.end; i > part.begin; i--) {

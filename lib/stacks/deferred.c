@@ -112,7 +112,7 @@ static struct sp_error *read_extent(struct deferred_part *part, struct sp_reader
 }
 
 /* Parts of the file that threads take one by one. */
-struct reading {
+struct deferred_reader {
 	struct deferred *deferred;
 	struct sp_reader *reader;
 	const uint64_t *splits;
@@ -123,7 +123,7 @@ struct reading {
 
 static void read_part(void *arg, unsigned int hand)
 {
-	struct reading *reading = arg;
+	struct deferred_reader *reading = arg;
 	struct sp_error *error = NULL;
 	while (!error) {
 		size_t next = atomic_fetch_add(&reading->next, 1);
@@ -142,8 +142,8 @@ struct sp_error *deferred_read(struct deferred *deferred, struct sp_reader *read
 	if (threads >= split_count)
 		threads = split_count > 1 ? (unsigned int)split_count - 1 : 1;
 	CLEANUP_FREE struct sp_error **errors = calloc(threads, sizeof(*errors));
-	struct reading reading = {.deferred = deferred, .reader = reader, .splits = splits,
-				  .split_count = split_count, .errors = errors};
+	struct deferred_reader reading = {.deferred = deferred, .reader = reader, .splits = splits,
+					  .split_count = split_count, .errors = errors};
 	struct sp_error *error = NULL;
 	deferred->parts = calloc(threads, sizeof(*deferred->parts));
 	NEED(errors && deferred->parts);

@@ -26,7 +26,7 @@ static bool has_fields(enum sched_kind kind)
 }
 
 /* Search for the formats of a recording's events. */
-struct search {
+struct sched_format_search {
 	const struct sp_reader *reader;
 	struct sched_samples *samples;
 };
@@ -34,7 +34,7 @@ struct search {
 /* Sets the fields of the event that a format of the system sched describes. */
 static bool on_format(void *arg, enum trace_file kind, const char *system, const char *text, size_t size)
 {
-	const struct search *search = arg;
+	const struct sched_format_search *search = arg;
 	char name[64] = "";
 	if (kind != TRACE_FORMAT || !system || strcmp(system, "sched") != 0)
 		return true;
@@ -94,7 +94,7 @@ static bool add_events(struct sched_samples *samples, const struct sp_reader *re
 
 struct sp_error *sched_samples_init(struct sched_samples *samples, const struct sp_reader *reader)
 {
-	struct search search = {reader, samples};
+	struct sched_format_search search = {reader, samples};
 	const struct trace_visitor visitor = {ignore_header, on_format, &search};
 	const struct sp_bytes blob = sp_reader_feature(reader, TRACE_FEATURE);
 	*samples = (struct sched_samples){.swap = reader_layout(reader)->swap};

@@ -9,7 +9,7 @@
 #include <sprof/reader.h>
 #include "base/vec.h"
 #include "states/task_states.h"
-#include "trace/format.h"
+#include "trace/event_format.h"
 
 enum sched_kind {
 	SCHED_EVENT_OTHER,

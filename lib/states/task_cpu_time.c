@@ -14,7 +14,7 @@
 #define SWITCH_MAX_NS 500000
 
 /* CPU time of a life by its switches, at a moment of a walk through it. */
-struct moment {
+struct cpu_time_point {
 	uint64_t ran_ns;   /* until then */
 	uint64_t switches; /* to the thread */
 	uint64_t part;	   /* number of times before in which records were lost */
@@ -23,15 +23,15 @@ struct moment {
 /* A count, and the moments between which it was made. */
 struct anchor {
 	uint64_t run_ns;
-	struct moment from, until;
+	struct cpu_time_point from, until;
 };
 
 /* Walk through a life. Times must ascend. */
-struct walk {
+struct life_walk {
 	const struct task_lives *lives;
 	const struct task_life *life;
 	size_t index;		/* index of the event after the current piece */
-	struct moment at_begin; /* moment of the event before */
+	struct cpu_time_point at_begin; /* moment of the event before */
 };
 
 static bool is_broken(const struct task_lives *lives, const struct task_piece *piece)
@@ -44,10 +44,11 @@ static bool is_broken(const struct task_lives *lives, const struct task_piece *p
 
 /* Adds the part of the current pieces before a time. *run_begin_ns: begin of the run then; 0: none.
  */
-static struct moment moment_at(const struct walk *walk, uint64_t time_ns, uint64_t *run_begin_ns)
+static struct cpu_time_point moment_at(const struct life_walk *walk, uint64_t time_ns,
+				       uint64_t *run_begin_ns)
 {
 	struct task_piece pieces[TASK_PIECES];
-	struct moment moment = walk->at_begin;
+	struct cpu_time_point moment = walk->at_begin;
 	size_t count = task_life_pieces(walk->lives, walk->life, walk->index, pieces);
 	*run_begin_ns = 0;
 	for (size_t i = 0; i < count && pieces[i].begin_ns < time_ns; i++) {
@@ -67,7 +68,7 @@ static struct moment moment_at(const struct walk *walk, uint64_t time_ns, uint64
 }
 
 /* Advances to the pieces that include a time. */
-static void walk_to(struct walk *walk, uint64_t time_ns)
+static void walk_to(struct life_walk *walk, uint64_t time_ns)
 {
 	const struct task_event *events = walk->lives->events->items.items + walk->life->first;
 	uint64_t run_begin_ns;
@@ -79,7 +80,7 @@ static void walk_to(struct walk *walk, uint64_t time_ns)
 }
 
 /* Gets the anchor of a count. Returns false if it does not apply to one moment. */
-static bool anchor_of(struct walk *walk, const struct task_schedstat *stat, struct anchor *ret)
+static bool anchor_of(struct life_walk *walk, const struct task_schedstat *stat, struct anchor *ret)
 {
 	uint64_t begin_ns = stat->time_ns > stat->took_ns ? stat->time_ns - stat->took_ns : 0;
 	uint64_t from_ns, until_ns;
@@ -122,7 +123,7 @@ static struct difference difference_of(const struct task_lives *lives, size_t in
 {
 	const struct task_life *life = &lives->items.items[index];
 	struct task_schedstats stats = task_life_schedstats(lives, index);
-	struct walk walk = {.lives = lives, .life = life};
+	struct life_walk walk = {.lives = lives, .life = life};
 	struct difference sum = {0};
 	/* A new thread has not run. */
 	struct anchor early = {0}, late = early, next;

@@ -7,7 +7,7 @@
  */
 #include "states/task_latency.h"
 
-enum step {
+enum latency_step {
 	STEP_UP,
 	STEP_DOWN,
 };
@@ -24,7 +24,8 @@ static bool could_run(const struct task_piece *piece)
 	       (piece->state == TASK_RUNNING || piece->state == TASK_RUNNABLE);
 }
 
-static bool add_step(struct task_latency *latency, uint32_t pid, enum step step, uint64_t time_ns)
+static bool add_step(struct task_latency *latency, uint32_t pid, enum latency_step step,
+		     uint64_t time_ns)
 {
 	struct task_thread *process = task_events_thread(&latency->steps, pid, pid);
 	return process && task_events_add(&latency->steps, process, step, time_ns, 0);

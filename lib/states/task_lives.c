@@ -172,7 +172,7 @@ size_t task_life_index(const struct task_lives *lives, const struct task_life *l
 }
 
 /* State of the loop that makes the lifetimes of one thread. */
-struct maker {
+struct life_builder {
 	struct task_lives *lives;
 	struct task_thread *thread;
 	struct task_event *items; /* all events */
@@ -192,7 +192,7 @@ static bool mostly_ran(const struct task_lives *lives, const struct task_thread 
 	       late->run_ns - early->run_ns > (late->time_ns - early->time_ns) / 2;
 }
 
-static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32_t pid)
+static bool begin_life(struct life_builder *maker, uint64_t begin_ns, bool born, uint32_t pid)
 {
 	maker->life = vec_push(&maker->lives->items);
 	if (!maker->life)
@@ -209,7 +209,7 @@ static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32
 	return true;
 }
 
-static void end_life(struct maker *maker, uint64_t end_ns, bool ended, uint32_t cpu)
+static void end_life(struct life_builder *maker, uint64_t end_ns, bool ended, uint32_t cpu)
 {
 	struct task_totals *totals = &maker->life->totals;
 	totals->end_ns = end_ns > totals->begin_ns ? end_ns : totals->begin_ns;
@@ -220,7 +220,7 @@ static void end_life(struct maker *maker, uint64_t end_ns, bool ended, uint32_t 
 }
 
 /* Returns whether an event changes the state that follows from the events of the life so far. */
-static bool changes_state(const struct maker *maker, unsigned int kind)
+static bool changes_state(const struct life_builder *maker, unsigned int kind)
 {
 	bool any = maker->next > maker->life->first;
 	enum task_state state = any ? state_after(maker->items[maker->next - 1].kind) : TASK_UNKNOWN;
@@ -230,7 +230,7 @@ static bool changes_state(const struct maker *maker, unsigned int kind)
 }
 
 /* Returns false when out of memory. */
-static bool add_event(struct maker *maker, struct task_event event)
+static bool add_event(struct life_builder *maker, struct task_event event)
 {
 	unsigned int kind = event.kind & ~(unsigned int)TASK_EVENT_TRACE;
 	uint32_t pid = maker->thread->pid;
@@ -279,7 +279,7 @@ static bool was_over(const struct task_thread *thread, const struct task_event *
 
 bool task_lives_make(struct task_lives *lives, struct task_events *events)
 {
-	struct maker maker = {.lives = lives, .items = events->items.items};
+	struct life_builder maker = {.lives = lives, .items = events->items.items};
 	for (size_t i = 0; i < events->threads.count; i++) {
 		struct task_thread *thread = maker.thread = &events->threads.items[i];
 		thread->first_life = lives->items.count;

@@ -27,7 +27,7 @@ void chunks_deinit(struct stored_chunks *chunks)
 /* -- Reading --------------------------------------------------------------- */
 
 /* The fields of a record before its bytes. */
-struct piece {
+struct chunk_record {
 	struct stored_chunk chunk; /* `offset` is the record's */
 	uint64_t position;
 	uint16_t record_size;
@@ -49,7 +49,7 @@ static bool parse_kind(struct cursor *cursor, uint64_t kind, uint16_t *size_ret)
 	       cursor_u64(cursor, &id) && type == SP_RECORD_EVENT_UPDATE && found == kind;
 }
 
-static bool parse_piece(const uint8_t *bytes, size_t size, struct piece *ret)
+static bool parse_piece(const uint8_t *bytes, size_t size, struct chunk_record *ret)
 {
 	struct cursor cursor = cursor_make(bytes, size, swapped(), NULL, 0);
 	uint32_t unused;
@@ -61,15 +61,15 @@ static bool parse_piece(const uint8_t *bytes, size_t size, struct piece *ret)
 }
 
 /* Returns the number of a piece's bytes that belong to the chunk. */
-static uint64_t bytes_in(const struct piece *piece)
+static uint64_t bytes_in(const struct chunk_record *piece)
 {
 	uint64_t room = piece->record_size - HEAD_SIZE;
 	uint64_t left = piece->chunk.packed_size - piece->position;
 	return left < room ? left : room;
 }
 
-static struct sp_error *read_piece(int fd, const char *path, uint64_t offset, struct piece *ret,
-				   bool *good_ret)
+static struct sp_error *read_piece(int fd, const char *path, uint64_t offset,
+				   struct chunk_record *ret, bool *good_ret)
 {
 	uint8_t head[HEAD_SIZE];
 	size_t got;
@@ -103,7 +103,7 @@ static struct sp_error *list_between(int fd, const char *path, uint64_t begin, u
 {
 	*good_ret = true;
 	for (uint64_t at = begin; at < end && *good_ret;) {
-		struct piece piece;
+		struct chunk_record piece;
 		TRY(read_piece(fd, path, at, &piece, good_ret));
 		*good_ret = *good_ret && piece.position == 0 &&
 			    sizes_are_possible(&piece.chunk, end - at) &&
@@ -166,7 +166,7 @@ struct sp_error *chunk_read(int fd, const char *path, const struct stored_chunk 
 	NEED(packed);
 	uint64_t at = chunk->offset;
 	for (uint64_t done = 0; done < chunk->packed_size;) {
-		struct piece piece;
+		struct chunk_record piece;
 		bool good;
 		size_t got;
 		TRY(read_piece(fd, path, at, &piece, &good));

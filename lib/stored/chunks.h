@@ -28,8 +28,8 @@
 #define CHUNK_END_KIND UINT64_C(0x646e65666f727073)
 
 enum chunk_type {
-	CHUNK_NAMES = 1, /* names of sampled addresses (stored/names.h) */
-	CHUNK_FILE = 2,  /* a mapped file (stored/files.h) */
+	CHUNK_NAMES = 1, /* names of sampled addresses (stored/stored_names.h) */
+	CHUNK_FILE = 2,  /* a mapped file (stored/stored_files.h) */
 };
 
 /* Data may be at most this many times as large as stored, so that small files cannot take much memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "stored/names.h"
+#include "stored/stored_names.h"
 
 #include <string.h>
 #include "base/leb128.h"

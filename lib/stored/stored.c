@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "stored/files.h"
+#include "stored/stored_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -58,7 +58,7 @@ static const char *demangle_ocaml(const char *name, struct arena *arena)
 #define D_STEPS_MAX ((uint64_t)1 << 20)
 #define SHOWN_MAX ((size_t)1 << 15)
 
-struct output {
+struct demangled_text {
 	jmp_buf overflow;
 	size_t size;
 	char text[SHOWN_MAX];
@@ -66,7 +66,7 @@ struct output {
 
 static void collect(const char *text, size_t size, void *arg)
 {
-	struct output *output = arg;
+	struct demangled_text *output = arg;
 	if (size > SHOWN_MAX - output->size)
 		longjmp(output->overflow, 1);
 	if (size > 0)
@@ -74,7 +74,7 @@ static void collect(const char *text, size_t size, void *arg)
 	output->size += size;
 }
 
-static bool run(const char *name, bool whole, struct output *output)
+static bool run(const char *name, bool whole, struct demangled_text *output)
 {
 	if (setjmp(output->overflow))
 		return false;
@@ -144,7 +144,7 @@ static bool d_is_cheap(const char *name, size_t size)
 }
 
 /* Demangles a name of D. libiberty allocates it, and ends the program if memory is short. */
-static bool run_d(const char *name, struct output *output)
+static bool run_d(const char *name, struct demangled_text *output)
 {
 	char *text = d_is_cheap(name, strlen(name)) ? dlang_demangle(name, 0) : NULL;
 	size_t size = text ? strlen(text) : 0;
@@ -172,7 +172,7 @@ static const char *demangle_form(const char *name, bool whole, struct arena *are
 	    strnlen(name, MANGLED_MAX + 1) > MANGLED_MAX)
 		return NULL;
 	char mangled[MANGLED_MAX + 1];
-	struct output output;
+	struct demangled_text output;
 	size_t size = size_before_plt(name);
 	memcpy(mangled, name, size);
 	mangled[size] = '\0';

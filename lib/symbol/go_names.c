@@ -2,9 +2,9 @@
 #include "symbol/go_names.h"
 
 #include "base/hash.h"
-#include "go/frames.h"
+#include "go/go_frames.h"
 
-bool go_names_add(const struct pclntab *go, struct table *table)
+bool go_names_add(const struct pclntab *go, struct symbol_table *table)
 {
 	struct go_function function;
 	for (uint64_t i = 0; i < go->count; i++)

@@ -6,13 +6,13 @@
 #include "base/arena.h"
 #include "go/pclntab.h"
 #include "symbol/resolver.h"
-#include "symbol/table.h"
+#include "symbol/symbol_table.h"
 
 /*
  * Adds the functions' symbols; their names are valid as long as the Go table. False when out of
  * memory.
  */
-bool go_names_add(const struct pclntab *go, struct table *table);
+bool go_names_add(const struct pclntab *go, struct symbol_table *table);
 
 /*
  * Finds frames as source.frames does; strings are valid as long as the Go table. The image's file is

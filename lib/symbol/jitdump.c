@@ -67,7 +67,7 @@ struct pending {
 	uint32_t first, count;
 };
 
-struct reading {
+struct jitdump_reader {
 	struct jitdump *dump;
 	struct input input;
 	struct u64map by_index;      /* index field of LOAD -> last element of `codes` with it */
@@ -96,7 +96,7 @@ void jitdump_free(struct jitdump *dump)
 	free(dump);
 }
 
-static void reading_deinit(struct reading *reading)
+static void reading_deinit(struct jitdump_reader *reading)
 {
 	free(reading->input.buffer);
 	u64map_deinit(&reading->by_index);
@@ -140,7 +140,7 @@ static struct sp_error *fetch(struct input *input, uint64_t offset, size_t size,
 	return NULL;
 }
 
-static struct sp_error *read_header(struct reading *reading, uint64_t *offset_ret)
+static struct sp_error *read_header(struct jitdump_reader *reading, uint64_t *offset_ret)
 {
 	struct input *input = &reading->input;
 	struct jitdump *dump = reading->dump;
@@ -218,7 +218,7 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* Assigns the pending lines of a LINES record to code that was loaded after it. */
-static void take_lines(struct reading *reading, struct jitdump_code *code)
+static void take_lines(struct jitdump_reader *reading, struct jitdump_code *code)
 {
 	struct jitdump *dump = reading->dump;
 	uint32_t *index = u64map_find(&reading->lines_of, code->start);
@@ -235,8 +235,8 @@ static void take_lines(struct reading *reading, struct jitdump_code *code)
 	reading->beyond |= lines[pending->count - 1].offset >= code->size;
 }
 
-static bool read_load(struct reading *reading, struct cursor *at, uint64_t time, uint64_t end,
-		      bool *bad_ret)
+static bool read_load(struct jitdump_reader *reading, struct cursor *at, uint64_t time,
+		      uint64_t end, bool *bad_ret)
 {
 	struct jitdump *dump = reading->dump;
 	struct jitdump_code code = {0};
@@ -264,7 +264,8 @@ static bool read_load(struct reading *reading, struct cursor *at, uint64_t time,
 	return add_place(dump, time, code.start, slot, code.size);
 }
 
-static bool read_move(struct reading *reading, struct cursor *at, uint64_t time, bool *bad_ret)
+static bool read_move(struct jitdump_reader *reading, struct cursor *at, uint64_t time,
+		      bool *bad_ret)
 {
 	uint64_t vma, from, to, size, index;
 	uint32_t pid, tid;
@@ -311,7 +312,7 @@ static bool read_entries(struct jitdump *dump, struct cursor *at, uint64_t start
 	return true;
 }
 
-static bool read_lines(struct reading *reading, struct cursor *at, bool *bad_ret)
+static bool read_lines(struct jitdump_reader *reading, struct cursor *at, bool *bad_ret)
 {
 	struct jitdump *dump = reading->dump;
 	struct pending pending = {.first = (uint32_t)dump->lines.count};
@@ -338,7 +339,7 @@ static bool read_lines(struct reading *reading, struct cursor *at, bool *bad_ret
  * Reads the sizes of an UNWIND record. Its content is read when a stack needs it. V8 states a mapped size
  * of 0, and CPython one that is rounded up.
  */
-static bool read_unwind(struct reading *reading, struct cursor *at, uint64_t end)
+static bool read_unwind(struct jitdump_reader *reading, struct cursor *at, uint64_t end)
 {
 	uint64_t size, header, mapped;
 	reading->frames_size = 0;
@@ -356,7 +357,7 @@ static bool read_unwind(struct reading *reading, struct cursor *at, uint64_t end
  * Sets dump->began from the first record. The header's time may be of another clock (V8 writes
  * microseconds since 1970), so it is used only if it is shortly before the first record's time.
  */
-static void note_begin(struct reading *reading, uint64_t time)
+static void note_begin(struct jitdump_reader *reading, uint64_t time)
 {
 	uint64_t before = time - reading->timestamp;
 	if (reading->timed)
@@ -370,7 +371,7 @@ static void note_begin(struct reading *reading, uint64_t time)
  * Reads the record at *offset and advances *offset to the next one. *end_ret: there is no further
  * record.
  */
-static struct sp_error *read_next(struct reading *reading, uint64_t *offset, bool *end_ret)
+static struct sp_error *read_next(struct jitdump_reader *reading, uint64_t *offset, bool *end_ret)
 {
 	struct input *input = &reading->input;
 	uint32_t id, size;
@@ -429,7 +430,7 @@ static struct sp_error *read_next(struct reading *reading, uint64_t *offset, boo
  * Subtracts the ELF header size that V8 adds, if no line is at the beginning of any code and some are
  * after their code, or many codes have lines.
  */
-static void shift_lines(const struct reading *reading)
+static void shift_lines(const struct jitdump_reader *reading)
 {
 	struct jitdump *dump = reading->dump;
 	if (reading->below || !(reading->beyond || reading->told >= SHIFTED_ENOUGH))
@@ -442,7 +443,7 @@ static void shift_lines(const struct reading *reading)
 struct sp_error *jitdump_read(int fd, const char *path, uint64_t memory, struct jitdump **ret)
 {
 	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = calloc(1, sizeof(*dump));
-	CLEANUP(reading_deinit) struct reading reading = {
+	CLEANUP(reading_deinit) struct jitdump_reader reading = {
 		.dump = dump,
 		.input = {.fd = fd, .path = path},
 	};

@@ -16,7 +16,7 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "machine/module.h"
-#include "stored/files.h"
+#include "stored/stored_files.h"
 
 struct jit_files;
 struct sp_ctx;

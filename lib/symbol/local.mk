@@ -4,17 +4,17 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/go_names.c lib/symbol/go_names.h \
 	lib/symbol/jit_files.c lib/symbol/jit_files.h \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \
-	lib/symbol/kernel.c lib/symbol/kernel.h \
+	lib/symbol/kernel_tables.c lib/symbol/kernel_tables.h \
 	lib/symbol/kept_names.c lib/symbol/kept_names.h \
 	lib/symbol/process_map.h \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/module_names.c lib/symbol/module_names.h \
 	lib/symbol/namesake_keys.c lib/symbol/namesake_keys.h \
-	lib/symbol/namesakes.c lib/symbol/namesakes.h \
+	lib/symbol/module_namesakes.c lib/symbol/module_namesakes.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
 	lib/symbol/process_file.c lib/symbol/process_file.h \
-	lib/symbol/ranges.c lib/symbol/ranges.h \
+	lib/symbol/fde_ranges.c lib/symbol/fde_ranges.h \
 	lib/symbol/resolver.c lib/symbol/resolver.h \
 	lib/symbol/source.h \
 	lib/symbol/source_code.c \
@@ -29,7 +29,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_stored.c lib/symbol/source_stored.h \
 	lib/symbol/source_vmlinux.c \
 	lib/symbol/source_places.c lib/symbol/source_places.h \
-	lib/symbol/table.c lib/symbol/table.h
+	lib/symbol/symbol_table.c lib/symbol/symbol_table.h
 UNIT_TESTS += \
 	tests/unit/test_address_cache.c \
 	tests/unit/test_jit_files.c \
@@ -44,7 +44,7 @@ UNIT_TESTS += \
 	tests/unit/test_resolver_kernel.c \
 	tests/unit/test_resolver_names.c \
 	tests/unit/test_resolver_perf.c \
-	tests/unit/test_table.c
+	tests/unit/test_symbol_table.c
 UNIT_TESTS += \
 	tests/unit/test_identity.c \
 	tests/unit/test_recorded.c

@@ -6,15 +6,15 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "stored/names.h"
+#include "stored/stored_names.h"
 #include "symbol/lines.h"
 #include "symbol/resolver.h"
 #include "symbol/source.h"
 
 /*
  * Log of everything that a resolver found for one module, by offset: the content of stored names
- * (stored/names.h). Symbols and frames are borrowed from the module's names. It has no lock, like
- * these.
+ * (stored/stored_names.h). Symbols and frames are borrowed from the module's names. It has no lock,
+ * like these.
  */
 
 struct module_names;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/vec.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 /* The largest maps of V8 have a million entries. */
 #define ENTRIES_MAX ((size_t)8 << 20)
@@ -30,7 +30,7 @@
 
 #define PAGE UINT64_C(4096)
 
-struct entry {
+struct perfmap_symbol {
 	uint64_t start;
 	uint32_t size; /* size of the code, below 4 GiB; 0 until its end is known */
 	uint32_t name; /* offset in names */
@@ -39,7 +39,7 @@ struct entry {
 struct perfmap {
 	char *names;                  /* NUL-terminated names, in the order of lines */
 	size_t names_size;
-	VEC(struct entry) entries;    /* in the order of lines */
+	VEC(struct perfmap_symbol) entries; /* in the order of lines */
 	VEC(uint64_t) starts;         /* starts of pieces, ascending */
 	VEC(uint32_t) piece_entries;  /* entry of each piece, which ends with it or at the next start */
 	VEC(uint32_t) epochs;         /* first entry of each epoch after the first */
@@ -88,7 +88,7 @@ static bool read_hex(struct cursor *line, uint64_t *ret)
 }
 
 /* Parses start and size. The cursor then points at the name. */
-static bool parse_line(struct cursor *line, struct entry *ret)
+static bool parse_line(struct cursor *line, struct perfmap_symbol *ret)
 {
 	uint64_t size;
 	if (!read_hex(line, &ret->start))
@@ -108,7 +108,7 @@ static bool parse_line(struct cursor *line, struct entry *ret)
  * be half empty, and the order of entries, which is sorted by a copy.
  */
 #define PIECE_MEMORY (sizeof(uint64_t) + sizeof(uint32_t))
-#define LINE_MEMORY (2 * (sizeof(struct entry) + 2 * PIECE_MEMORY) + 4 * sizeof(uint32_t))
+#define LINE_MEMORY (2 * (sizeof(struct perfmap_symbol) + 2 * PIECE_MEMORY) + 4 * sizeof(uint32_t))
 
 /* Parses the lines and moves the names to the front of the text, where numbers were. */
 static struct sp_error *parse_lines(struct perfmap *map, const struct perfmap_text *from)
@@ -124,7 +124,7 @@ static struct sp_error *parse_lines(struct perfmap *map, const struct perfmap_te
 	 * even its size, may be truncated.
 	 */
 	while (text_line(&text, &line) && (whole || line.end < text.end)) {
-		struct entry entry;
+		struct perfmap_symbol entry;
 
 		/* Begins each epoch that the text has at `offset`. */
 		uint64_t offset = cursor_offset(&line);
@@ -155,7 +155,7 @@ static struct sp_error *parse_lines(struct perfmap *map, const struct perfmap_te
 		memmove(map->names + used, line.pos, length);
 		map->names[used + length] = '\0';
 		used += length + 1;
-		struct entry *slot = vec_push(&map->entries);
+		struct perfmap_symbol *slot = vec_push(&map->entries);
 		NEED(slot);
 		*slot = entry;
 	}
@@ -203,7 +203,7 @@ static void heap_pop(struct heap *heap)
 
 static int compare_starts(const void *a, const void *b, void *arg)
 {
-	const struct entry *entries = arg;
+	const struct perfmap_symbol *entries = arg;
 	return u64_order(entries[*(const uint32_t *)a].start, entries[*(const uint32_t *)b].start);
 }
 
@@ -247,7 +247,7 @@ static bool close_entries(struct perfmap *map, struct heap *open, uint64_t addre
 
 static bool walk_starts(struct perfmap *map, const uint32_t *order, struct heap *open)
 {
-	const struct entry *entries = map->entries.items;
+	const struct perfmap_symbol *entries = map->entries.items;
 	for (size_t i = 0; i < map->entries.count;) {
 		uint64_t address = entries[order[i]].start;
 		if (!close_entries(map, open, address))
@@ -266,7 +266,7 @@ static void set_sizes(struct perfmap *map, const uint32_t *order)
 {
 	uint64_t next = 0;
 	for (size_t i = map->entries.count; i-- > 0;) {
-		struct entry *entry = &map->entries.items[order[i]];
+		struct perfmap_symbol *entry = &map->entries.items[order[i]];
 		uint64_t limit = (entry->start | (PAGE - 1)) + 1 + PAGE;
 		uint64_t end = next ?: limit;
 		if (!entry->size)
@@ -294,7 +294,7 @@ static bool add_group(struct perfmap *map, const uint32_t *order, size_t count, 
 /* Finds all timed entries. `all`: each entry is one. Returns false when out of memory. */
 static bool find_timed(struct perfmap *map, const uint32_t *order, bool all)
 {
-	const struct entry *entries = map->entries.items;
+	const struct perfmap_symbol *entries = map->entries.items;
 	if (!all && !map->epochs.count)
 		return true;
 	for (size_t i = 0, begin = 0; i < map->entries.count; begin = i) {

@@ -12,7 +12,7 @@
 #include "base/regular_file.h"
 #include "symbol/resolver.h"
 
-struct search {
+struct process_file_search {
 	const struct process_file *file;
 	struct diagnosis *diagnosis;
 	bool alive;
@@ -21,7 +21,8 @@ struct search {
 	char *path;
 };
 
-static bool is_trusted(const struct search *search, const struct stat *status, const char *path)
+static bool is_trusted(const struct process_file_search *search, const struct stat *status,
+		       const char *path)
 {
 	uid_t uid = status->st_uid;
 	if (uid == 0 || uid == geteuid() || (search->alive && uid == search->owner))
@@ -33,7 +34,7 @@ static bool is_trusted(const struct search *search, const struct stat *status, c
 	return false;
 }
 
-static bool is_recorded(const struct search *search, int fd, const struct stat *status,
+static bool is_recorded(const struct process_file_search *search, int fd, const struct stat *status,
 			const char *path)
 {
 	const struct process_file *file = search->file;
@@ -53,7 +54,7 @@ static bool is_recorded(const struct search *search, int fd, const struct stat *
 	return false;
 }
 
-static bool is_usable(const struct search *search, int fd, const struct stat *status,
+static bool is_usable(const struct process_file_search *search, int fd, const struct stat *status,
 		      const char *path)
 {
 	if (!is_trusted(search, status, path) || !is_recorded(search, fd, status, path))
@@ -68,7 +69,8 @@ static bool is_usable(const struct search *search, int fd, const struct stat *st
 /*
  * Opens the file at `path` in `root` and keeps it if it is acceptable. Fails only when out of memory.
  */
-static struct sp_error *consider(struct search *search, const char *root, const char *path)
+static struct sp_error *consider(struct process_file_search *search, const char *root,
+				 const char *path)
 {
 	CLEANUP_FREE char *shown = regular_file_shown(root, path);
 	CLEANUP_CLOSE int fd = -1;
@@ -86,7 +88,7 @@ static struct sp_error *consider(struct search *search, const char *root, const 
 }
 
 /* Finds the process's user; false if the process has ended. */
-static bool find_owner(struct search *search)
+static bool find_owner(struct process_file_search *search)
 {
 	struct stat status;
 	CLEANUP_FREE char *path =
@@ -97,7 +99,7 @@ static bool find_owner(struct search *search)
 	return true;
 }
 
-static struct sp_error *search_places(struct search *search)
+static struct sp_error *search_places(struct process_file_search *search)
 {
 	const char *symfs = search->file->symfs;
 	if (symfs && *symfs)
@@ -118,7 +120,7 @@ static struct sp_error *search_places(struct search *search)
 struct sp_error *process_file_open(const struct process_file *file, struct diagnosis *diagnosis,
 				   int *fd_ret, char **path_ret)
 {
-	struct search search = {.file = file, .diagnosis = diagnosis, .found = -1};
+	struct process_file_search search = {.file = file, .diagnosis = diagnosis, .found = -1};
 	TRY(search_places(&search));
 	*fd_ret = search.found;
 	*path_ret = search.path;

@@ -14,10 +14,10 @@
 #include "base/io.h"
 #include "base/vec.h"
 #include "symbol/jit_files.h"
-#include "symbol/kernel.h"
+#include "symbol/kernel_tables.h"
 #include "symbol/kept_names.h"
 #include "symbol/module_names.h"
-#include "symbol/namesakes.h"
+#include "symbol/module_namesakes.h"
 #include "symbol/recorded.h"
 #include "symbol/source_stored.h"
 
@@ -66,14 +66,14 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	resolver->env.binary.stored = options->stored;
 	resolver->env.binary.held = options->names ? kept_names_held(options->names) : NULL;
 	TRY(recorded_index_new(&options->recorded, &resolver->env.recorded));
-	TRY(kernel_names_new(&resolver->env.kernel));
+	TRY(kernel_tables_new(&resolver->env.kernel));
 	if (!options->jit)
 		TRY(jit_files_new(0, NULL, &resolver->own_jit));
 	resolver->env.jit = options->jit ?: resolver->own_jit;
 	struct kallsyms *kallsyms =
 		options->names ? kept_names_take_kernel(options->names, &resolver->env) : NULL;
 	if (kallsyms)
-		kernel_names_set_cached(resolver->env.kernel, kallsyms);
+		kernel_tables_set_cached(resolver->env.kernel, kallsyms);
 	*ret = take_ptr(resolver);
 	return NULL;
 }
@@ -106,7 +106,7 @@ static void give_names(struct resolver *resolver)
 			kept_names_give(kept, &resolver->env, names->module, names);
 	}
 	kept_names_give_kernel(kept, &resolver->env,
-			       kernel_names_take_cached(resolver->env.kernel));
+			       kernel_tables_take_cached(resolver->env.kernel));
 	kept_names_expire(kept);
 }
 
@@ -121,7 +121,7 @@ void resolver_free(struct resolver *resolver)
 	vec_deinit(&resolver->modules);
 	jit_files_free(resolver->own_jit);
 	recorded_index_free(resolver->env.recorded);
-	kernel_names_free(resolver->env.kernel);
+	kernel_tables_free(resolver->env.kernel);
 	binary_env_deinit(&resolver->env.binary);
 	pthread_mutex_destroy(&resolver->lock);
 	free(resolver);

@@ -165,8 +165,9 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct source
 
 /*
  * Lists the functions of a module that have the names of the query, with or without samples
- * (symbol/namesakes.h). If several have one raw name and one source file, their files get folders,
- * if the debug information has them. Thread-safe as resolver_find(). Fails only when out of memory.
+ * (symbol/module_namesakes.h). If several have one raw name and one source file, their files get
+ * folders, if the debug information has them. Thread-safe as resolver_find(). Fails only when out
+ * of memory.
  */
 struct sp_error *resolver_list_namesakes(struct resolver *resolver,
 					 struct namesake_query *query,

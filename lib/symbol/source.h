@@ -16,7 +16,7 @@ struct source_env {
 	struct sp_ctx *ctx;
 	struct resolver_options options; /* strings and build-id are copies */
 	struct binary_env binary;        /* rules to find files */
-	struct kernel_names *kernel;     /* shared by all kernel modules */
+	struct kernel_tables *kernel;    /* shared by all kernel modules */
 	struct jit_files *jit;           /* perf maps and jitdumps */
 	struct recorded_index *recorded; /* symbols in the recording; NULL: none */
 };
@@ -68,8 +68,8 @@ struct source {
 	bool (*find)(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		     struct found *ret);
 	/*
-	 * Lists the symbols that have one of the keys (symbol/namesakes.h). Returns false when out
-	 * of memory. NULL: the source has no list.
+	 * Lists the symbols that have one of the keys (symbol/module_namesakes.h). Returns false
+	 * when out of memory. NULL: the source has no list.
 	 */
 	bool (*list)(void *opened, const struct namesake_keys *keys,
 		     struct listed_symbols *ret);

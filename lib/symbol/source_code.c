@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "base/error.h"
 
-struct code {
+struct code_source {
 	const struct module *module;
 };
 
@@ -15,7 +15,7 @@ static struct sp_error *code_open(const struct source_env *env, const struct mod
 	(void)env, (void)pid, (void)diagnosis;
 	if (module->kind != MODULE_KERNEL_CODE)
 		return NULL;
-	struct code *code = malloc(sizeof(*code));
+	struct code_source *code = malloc(sizeof(*code));
 	NEED(code);
 	code->module = module;
 	*ret = code;
@@ -26,7 +26,7 @@ static bool code_find(void *opened, const struct location *location, struct diag
 		      struct found *ret)
 {
 	(void)diagnosis;
-	const struct module *module = ((const struct code *)opened)->module;
+	const struct module *module = ((const struct code_source *)opened)->module;
 	if (location->offset < module->start || location->offset >= module->end)
 		return false;
 	*ret = (struct found){

@@ -13,8 +13,8 @@
 #include "elf/symtab.h"
 #include "symbol/go_names.h"
 #include "symbol/namesake_keys.h"
-#include "symbol/ranges.h"
-#include "symbol/table.h"
+#include "symbol/fde_ranges.h"
+#include "symbol/symbol_table.h"
 
 #define TABLES_MAX 2 /* a full table and .dynsym */
 
@@ -36,8 +36,8 @@ struct elf_names {
 	struct image_bytes strings[TABLES_MAX];
 	size_t string_count;
 	struct arena arena;      /* names composed by this source */
-	struct table table, plt; /* sorted by vaddr */
-	struct ranges ranges;    /* code without a symbol */
+	struct symbol_table table, plt; /* sorted by vaddr */
+	struct fde_ranges ranges; /* code without a symbol */
 	struct pclntab go;       /* Go's function table */
 	bool go_read;
 };
@@ -62,7 +62,7 @@ static void names_close(void *opened)
 
 DEFINE_CLEANUP(void *, names_close)
 
-static bool add_symbol(struct table *table, const struct elf_symbol *symbol)
+static bool add_symbol(struct symbol_table *table, const struct elf_symbol *symbol)
 {
 	if (!table_add(table, symbol->vaddr, symbol->size, symbol->name, symbol->binding,
 		       symbol->type))
@@ -238,8 +238,8 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 }
 
 /* Converts a table's symbol. `distance` is the offset minus the vaddr. */
-static struct found found_symbol(const struct table *table, const struct table_symbol *symbol,
-				 uint64_t distance)
+static struct found found_symbol(const struct symbol_table *table,
+				 const struct table_symbol *symbol, uint64_t distance)
 {
 	return (struct found){
 		.key = symbol->start,
@@ -291,7 +291,7 @@ static bool names_list(void *opened, const struct namesake_keys *keys,
 		       struct listed_symbols *ret)
 {
 	struct elf_names *names = opened;
-	struct table *table = &names->table;
+	struct symbol_table *table = &names->table;
 	for (size_t i = 0; i < table->symbols.count; i++) {
 		const struct table_symbol *symbol = &table->symbols.items[i];
 		uint64_t offset;

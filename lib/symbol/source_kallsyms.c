@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "symbol/kernel.h"
+#include "symbol/kernel_tables.h"
 #include "symbol/ko.h"
 
 struct kallsyms_names {

@@ -4,12 +4,12 @@
 
 #include <string.h>
 #include "elf/symtab.h"
-#include "symbol/table.h"
+#include "symbol/symbol_table.h"
 
 struct ko {
 	struct image *image;
 	struct image_bytes strings;
-	struct table table; /* by distance from the module's first code */
+	struct symbol_table table; /* by distance from the module's first code */
 	uint64_t start;     /* address of the module's first code */
 };
 

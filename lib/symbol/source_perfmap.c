@@ -16,8 +16,8 @@
 #include "base/cursor.h"
 #include "base/io.h"
 #include "machine/modules.h"
-#include "proc/tasks.h"
-#include "stored/files.h"
+#include "proc/proc_tasks.h"
+#include "stored/stored_files.h"
 #include "symbol/process_file.h"
 
 /* Limit of a map's size: 100 bytes a line for five million functions. */

@@ -92,7 +92,7 @@ const struct source_place *source_places_at(const struct source_places *places,
 }
 
 /* The places of one module, looked up in one call. */
-struct batch {
+struct module_lookup {
 	struct source_place *places;
 	size_t count;
 	size_t distinct; /* number of distinct frames that were found */
@@ -103,11 +103,11 @@ struct batch {
 struct source_lookup {
 	const struct source_finder *finder;
 	bool lines;
-	VEC(struct batch);
+	VEC(struct module_lookup);
 	size_t next; /* index of the next batch to look up; atomic */
 };
 
-static struct sp_error *look_up(const struct source_lookup *lookup, struct batch *batch)
+static struct sp_error *look_up(const struct source_lookup *lookup, struct module_lookup *batch)
 {
 	struct source_place *places = batch->places;
 	CLEANUP_FREE uint64_t *offsets = malloc(batch->count * sizeof(*offsets));
@@ -142,7 +142,7 @@ static void look_up_some(void *arg, unsigned int hand)
 
 static int compare_batches(const void *a, const void *b)
 {
-	const struct batch *x = a, *y = b;
+	const struct module_lookup *x = a, *y = b;
 	return u64_order(y->count, x->count);
 }
 
@@ -167,10 +167,10 @@ static bool make_batches(struct source_lookup *lookup, struct source_places *pla
 	for (size_t i = 0; i < places->count; i++) {
 		struct source_place *place = &places->items[i];
 		if (!i || place->module != place[-1].module) {
-			struct batch *batch = vec_push(lookup);
+			struct module_lookup *batch = vec_push(lookup);
 			if (!batch)
 				return false;
-			*batch = (struct batch){.places = place};
+			*batch = (struct module_lookup){.places = place};
 		}
 		vec_last(lookup)->count++;
 	}
@@ -193,7 +193,7 @@ struct sp_error *source_places_find(struct source_places *places,
 	else
 		error = error_no_memory();
 	for (size_t i = 0; i < lookup.count; i++) {
-		struct batch *batch = &lookup.items[i];
+		struct module_lookup *batch = &lookup.items[i];
 		places->first_source[batch->places->module->index] = places->source_count;
 		places->source_count += batch->distinct;
 		error = error_first(error, batch->error);

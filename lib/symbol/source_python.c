@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source for interpreted Python code; the recorder found its functions and lines (record/python.h).
+ * Source for interpreted Python code; the recorder found its functions and lines
+ * (record/python_record.h).
  */
 #include "symbol/source.h"
 
@@ -8,9 +9,9 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/vec.h"
-#include "record/python.h"
+#include "record/python_record.h"
 
-struct names {
+struct python_source {
 	const struct module *module;
 };
 
@@ -20,7 +21,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	(void)env, (void)pid, (void)diagnosis;
 	if (module->kind != MODULE_PYTHON)
 		return NULL;
-	struct names *names = malloc(sizeof(*names));
+	struct python_source *names = malloc(sizeof(*names));
 	NEED(names);
 	names->module = module;
 	*ret = names;
@@ -29,7 +30,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 
 static const struct python_function *find_function(const void *opened, uint64_t ip)
 {
-	const struct module *module = ((const struct names *)opened)->module;
+	const struct module *module = ((const struct python_source *)opened)->module;
 	uint64_t start = python_function_of(ip);
 	size_t at = sorted_below(module->functions, module->function_count, .start, start);
 	if (at == module->function_count || module->functions[at].start != start)

@@ -19,34 +19,34 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "symbol/source.h"
-#include "symbol/table.h"
+#include "symbol/symbol_table.h"
 
 enum file_type { TYPE_KERNEL, TYPE_KERNEL_MODULE, TYPE_ELF, TYPE_DEX };
 
 /* Vaddr and file offset of a file's lowest symbol, which relate vaddrs to offsets. */
-struct layout {
+struct lowest_symbol {
 	uint64_t type, lowest;
 	uint64_t file_offset; /* file offset of the lowest symbol */
 	bool has_offset;      /* the recording has it */
 };
 
-struct recorded_names {
+struct feature_symbols {
 	struct arena arena;
-	struct table table;
-	struct layout layout;
+	struct symbol_table table;
+	struct lowest_symbol layout;
 };
 
 /* One file's entry in a feature. */
-struct entry {
+struct feature_entry {
 	const char *path;
-	struct layout layout;
-	struct recorded_names *names; /* NULL: only the fields before the symbols are wanted */
+	struct lowest_symbol layout;
+	struct feature_symbols *names; /* NULL: only the fields before the symbols are wanted */
 	bool no_memory;
 };
 
 static void names_close(void *opened)
 {
-	struct recorded_names *names = opened;
+	struct feature_symbols *names = opened;
 	if (!names)
 		return;
 	table_deinit(&names->table);
@@ -56,7 +56,8 @@ static void names_close(void *opened)
 
 DEFINE_CLEANUP(void *, names_close)
 
-static void add(struct entry *entry, uint64_t vaddr, uint64_t size, const void *name, size_t length)
+static void add(struct feature_entry *entry, uint64_t vaddr, uint64_t size, const void *name,
+		size_t length)
 {
 	if (!entry->names)
 		return;
@@ -120,7 +121,7 @@ static bool read_field(struct cursor *cursor, struct field *ret)
 	}
 }
 
-static void read_symbol(struct cursor cursor, struct entry *entry)
+static void read_symbol(struct cursor cursor, struct feature_entry *entry)
 {
 	struct field field, name = {0};
 	uint64_t vaddr = 0, size = 0;
@@ -137,7 +138,7 @@ static void read_symbol(struct cursor cursor, struct entry *entry)
 }
 
 /* Parses an entry of FILE2. The path is copied to the arena. */
-static bool read_message(struct cursor *cursor, struct entry *entry, struct arena *arena)
+static bool read_message(struct cursor *cursor, struct feature_entry *entry, struct arena *arena)
 {
 	struct field field;
 	while (read_field(cursor, &field)) {
@@ -161,7 +162,7 @@ static bool read_message(struct cursor *cursor, struct entry *entry, struct aren
 
 /* -- Which entry ----------------------------------------------------------- */
 
-static bool is_of(const struct entry *entry, const struct module *module)
+static bool is_of(const struct feature_entry *entry, const struct module *module)
 {
 	if (module->kind == MODULE_KERNEL)
 		return entry->layout.type == TYPE_KERNEL;
@@ -175,7 +176,7 @@ static bool is_of(const struct entry *entry, const struct module *module)
  * which begins with the lowest vaddr. Symbols of JIT code have run time addresses, and its offset is
  * the ip.
  */
-static uint64_t shift_at(const struct layout *layout, const struct location *location)
+static uint64_t shift_at(const struct lowest_symbol *layout, const struct location *location)
 {
 	if (layout->type != TYPE_ELF || location->offset == location->ip)
 		return 0;
@@ -183,9 +184,10 @@ static uint64_t shift_at(const struct layout *layout, const struct location *loc
 	       layout->lowest;
 }
 
-typedef bool read_entry_fn(struct cursor *cursor, struct entry *entry, struct arena *arena);
+typedef bool read_entry_fn(struct cursor *cursor, struct feature_entry *entry, struct arena *arena);
 
-static bool read_plain_entry(struct cursor *cursor, struct entry *entry, struct arena *arena)
+static bool read_plain_entry(struct cursor *cursor, struct feature_entry *entry,
+			     struct arena *arena)
 {
 	(void)arena;
 
@@ -210,7 +212,7 @@ static bool read_plain_entry(struct cursor *cursor, struct entry *entry, struct 
 }
 
 /* Position and format of an entry. */
-struct place {
+struct entry_place {
 	const uint8_t *bytes;
 	uint32_t size;
 	read_entry_fn *read;
@@ -220,7 +222,7 @@ struct place {
 struct recorded_index {
 	bool swap;
 	struct u64map by_path; /* hash of the path -> index in places; KERNEL_KEY for the kernel */
-	struct { VEC(struct place); } places;
+	struct { VEC(struct entry_place); } places;
 };
 
 #define KERNEL_KEY 1
@@ -232,11 +234,11 @@ static uint64_t key_of(const char *path)
 }
 
 /* Adds an entry to the index. Of several with one path, the first is used. */
-static bool index_entry(struct recorded_index *index, const struct place *place,
-			const struct entry *entry)
+static bool index_entry(struct recorded_index *index, const struct entry_place *place,
+			const struct feature_entry *entry)
 {
 	bool added;
-	struct place indexed = *place;
+	struct entry_place indexed = *place;
 	indexed.is_dex = entry->layout.type == TYPE_DEX;
 	if (entry->layout.type > TYPE_DEX || entry->layout.type == TYPE_KERNEL_MODULE)
 		return true;
@@ -253,13 +255,13 @@ static bool index_payload(struct recorded_index *index, struct sp_bytes payload,
 			  read_entry_fn *read)
 {
 	struct cursor cursor = cursor_make(payload.bytes, payload.size, index->swap, NULL, 0);
-	struct place place = {.read = read};
+	struct entry_place place = {.read = read};
 	bool good = true;
 	while (good && cursor_u32(&cursor, &place.size) &&
 	       cursor_bytes(&cursor, place.size, &place.bytes)) {
 		CLEANUP(arena_deinit) struct arena arena = {0};
 		struct cursor at = cursor_make(place.bytes, place.size, index->swap, NULL, 0);
-		struct entry entry = {0};
+		struct feature_entry entry = {0};
 		if (read(&at, &entry, &arena))
 			good = index_entry(index, &place, &entry);
 	}
@@ -293,8 +295,8 @@ void recorded_index_free(struct recorded_index *index)
 	free(index);
 }
 
-static const struct place *find_place(const struct recorded_index *index,
-				      const struct module *module)
+static const struct entry_place *find_place(const struct recorded_index *index,
+					    const struct module *module)
 {
 	if (!index || (module->kind != MODULE_KERNEL && module->kind != MODULE_FILE &&
 		       module->kind != MODULE_VDSO))
@@ -306,22 +308,22 @@ static const struct place *find_place(const struct recorded_index *index,
 
 bool recorded_is_dex(const struct recorded_index *index, const struct module *module)
 {
-	const struct place *place = find_place(index, module);
+	const struct entry_place *place = find_place(index, module);
 	return place && place->is_dex;
 }
 
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
 				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
 {
-	const struct place *place = find_place(env->recorded, module);
+	const struct entry_place *place = find_place(env->recorded, module);
 	(void)pid;
 	if (!place)
 		return NULL;
-	CLEANUP(cleanup_names_close) void *opened = calloc(1, sizeof(struct recorded_names));
-	struct recorded_names *names = opened;
+	CLEANUP(cleanup_names_close) void *opened = calloc(1, sizeof(struct feature_symbols));
+	struct feature_symbols *names = opened;
 	NEED(names);
 	struct cursor at = cursor_make(place->bytes, place->size, env->recorded->swap, NULL, 0);
-	struct entry entry = {.names = names};
+	struct feature_entry entry = {.names = names};
 	if (!place->read(&at, &entry, &names->arena) || !is_of(&entry, module) ||
 	    !names->table.symbols.count)
 		return entry.no_memory ? error_no_memory() : NULL;
@@ -335,7 +337,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		       struct found *ret)
 {
-	struct recorded_names *names = opened;
+	struct feature_symbols *names = opened;
 	uint64_t shift = shift_at(&names->layout, location);
 	(void)diagnosis;
 	const struct table_symbol *symbol = table_find(&names->table, location->offset - shift);

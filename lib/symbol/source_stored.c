@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source for names that the recording stores (stored/names.h). They are the claims of the recording's maker:
- * resolver.c prefers a file that is proven to be the recorded one, and knows as much.
+ * Source for names that the recording stores (stored/stored_names.h). They are the claims of the
+ * recording's maker: resolver.c prefers a file that is proven to be the recorded one, and knows as
+ * much.
  */
 #include "symbol/source_stored.h"
 

@@ -2,7 +2,7 @@
 #ifndef SYMBOL_SOURCE_STORED_H
 #define SYMBOL_SOURCE_STORED_H
 
-#include "stored/names.h"
+#include "stored/stored_names.h"
 #include "symbol/source.h"
 
 /* Returns a module's stored names; NULL: the recording has none. */

@@ -11,7 +11,7 @@
 #include "elf/debugfile.h"
 #include "elf/symtab.h"
 #include "symbol/ko.h"
-#include "symbol/table.h"
+#include "symbol/symbol_table.h"
 
 /*
  * Paths before and after the kernel release, as in perf and elfutils. Debian and Ubuntu have the first
@@ -40,7 +40,7 @@ static const struct place {
 struct vmlinux {
 	struct image *image;
 	struct image_bytes strings;
-	struct table table; /* sorted by vaddr */
+	struct symbol_table table; /* sorted by vaddr */
 	uint64_t shift;     /* KASLR shift */
 };
 

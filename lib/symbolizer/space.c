@@ -12,7 +12,7 @@
 #include "elf/image.h"
 #include "proc/kallsyms.h"
 #include "proc/maps.h"
-#include "proc/modules.h"
+#include "proc/loaded_modules.h"
 #include "symbol/jitdump.h"
 
 /* Lowest kernel address. */

@@ -12,7 +12,7 @@ struct problem {
 	const char *text, *remedy;
 };
 
-struct entry {
+struct cached_symbol {
 	const struct sp_symbol_frame *frames;
 	size_t frame_count;
 	const char *file; /* path of the module; NULL: nothing is there */
@@ -22,7 +22,7 @@ struct entry {
 
 struct sp_symbols {
 	struct arena arena;
-	struct entry *entries;
+	struct cached_symbol *entries;
 	size_t count;
 };
 
@@ -50,7 +50,7 @@ size_t sp_symbols_frame_count(const struct sp_symbols *symbols, size_t index)
 const struct sp_symbol_frame *sp_symbols_frame(const struct sp_symbols *symbols, size_t index,
 					       size_t depth)
 {
-	const struct entry *entry = &symbols->entries[index];
+	const struct cached_symbol *entry = &symbols->entries[index];
 	return depth < entry->frame_count ? &entry->frames[depth] : NULL;
 }
 
@@ -94,7 +94,7 @@ static void move_starts(const struct location *location, struct sp_symbol_frame 
 
 /* Makes the frames of a place; false when out of memory. */
 static bool make_frames(struct sp_symbols *symbols, const struct sp_symbolizer *symbolizer,
-			const struct lookup_place *place, struct entry *entry)
+			const struct lookup_place *place, struct cached_symbol *entry)
 {
 	const struct source_frame *source = place->source;
 	size_t count = place->symbol || source;
@@ -146,7 +146,7 @@ static bool copy_problem(struct sp_symbols *symbols, const struct diagnosis *fro
 
 /* Notes that nothing executable is at an address; false when out of memory. */
 static bool note_unmapped(struct sp_symbols *symbols, const struct sp_space *space, uint64_t ip,
-			  struct entry *entry)
+			  struct cached_symbol *entry)
 {
 	CLEANUP_FREE char *text = format_text("0x%llx is not in the code of %s", (unsigned long long)ip,
 					      space->title);
@@ -161,7 +161,8 @@ static bool note_unmapped(struct sp_symbols *symbols, const struct sp_space *spa
 
 /* Chooses the problem that explains what is missing in an entry, if any. */
 static void set_problem(const struct sp_symbolizer *symbolizer, const struct lookup_group *group,
-			const struct problem *names, const struct problem *lines, struct entry *entry)
+			const struct problem *names, const struct problem *lines,
+			struct cached_symbol *entry)
 {
 	const struct sp_symbol_frame *frames = entry->frames;
 	size_t count = entry->frame_count;
@@ -184,7 +185,7 @@ static bool make_entries(struct sp_symbols *symbols, const struct sp_symbolizer 
 		return false;
 	for (size_t i = 0; i < group->count; i++) {
 		const struct lookup_place *place = &group->places[i];
-		struct entry *entry = &symbols->entries[place->index];
+		struct cached_symbol *entry = &symbols->entries[place->index];
 		entry->file = place->at.location.module->path;
 		entry->vaddr = place->vaddr;
 		if (!make_frames(symbols, symbolizer, place, entry))

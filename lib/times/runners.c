@@ -15,7 +15,7 @@ static int compare_edges(const void *a, const void *b)
 }
 
 /* A thread while its edges are made, as changes of the process's numbers. */
-struct maker {
+struct edge_builder {
 	struct runners *runners;
 	uint32_t pid;
 	bool failed; /* out of memory */
@@ -23,7 +23,7 @@ struct maker {
 
 static void add_edges(void *arg, const struct task_interval *interval)
 {
-	struct maker *maker = arg;
+	struct edge_builder *maker = arg;
 	struct runners *to = maker->runners;
 	int32_t count = could_run(interval), unknown = interval->state == TASK_UNKNOWN;
 	if (!count && !unknown)
@@ -41,7 +41,7 @@ bool runners_make(struct runners *runners, const struct task_states *states)
 	int32_t count = 0, unknown = 0;
 	for (size_t i = 0; i < task_states_count(states); i++) {
 		const struct task_totals *of = task_states_totals(states, i);
-		struct maker maker = {.runners = runners, .pid = of->pid};
+		struct edge_builder maker = {.runners = runners, .pid = of->pid};
 		task_states_each(states, i, of->begin_ns, of->end_ns, add_edges, &maker);
 		if (maker.failed)
 			return false;

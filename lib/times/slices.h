@@ -12,7 +12,7 @@
 #define TIMES_SLICES_H
 
 #include "base/vec.h"
-#include "profile/options.h"
+#include "profile/analysis_options.h"
 #include "states/task_states.h"
 
 /* The thread's states are not known. */

@@ -33,7 +33,7 @@
 #define TIMES_TIMES_H
 
 #include <sprof/reader.h>
-#include "profile/options.h"
+#include "profile/analysis_options.h"
 #include "states/task_states.h"
 #include "times/epochs.h"
 #include "times/leaf_times.h"
@@ -41,7 +41,7 @@
 #include "times/slices.h"
 
 /* Meaning of an event's samples in a mode. */
-enum event_role {
+enum sample_role {
 	ROLE_NONE,   /* not counted */
 	ROLE_ON_CPU, /* distributes on-CPU time, and the time in which threads were preempted */
 	ROLE_WAIT,   /* a wait; its period is the time in ns */
@@ -158,7 +158,7 @@ struct times {
 	const struct weigher *weigher; /* from.weigher */
 	struct times_source from;
 	const struct task_states *states; /* from.states; NULL: not known, or not needed */
-	uint8_t *roles;             /* enum event_role by event */
+	uint8_t *roles;             /* enum sample_role by event */
 	uint16_t any_event;         /* an event with a role */
 	bool has_on_cpu, has_waits; /* some event has ROLE_ON_CPU, ROLE_WAIT */
 	bool is_clock;              /* weights of on-CPU samples are ns */

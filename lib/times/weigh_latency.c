@@ -102,14 +102,14 @@ static bool set_latency(struct times *times, uint32_t pid, const struct slice *s
 }
 
 /* Life of a process in one window, of all its threads. busy_ns: a thread could run. */
-struct process {
+struct process_window {
 	uint32_t pid, first; /* its first slice */
 	uint64_t begin_ns, end_ns;
 	double busy_ns;
 };
 
 struct processes {
-	VEC(struct process);
+	VEC(struct process_window);
 	struct u64map index_of; /* pid, window -> index */
 };
 
@@ -119,7 +119,7 @@ static bool add_process(struct processes *processes, uint32_t pid, const struct 
 {
 	size_t before = processes->count;
 	uint64_t key = key_of_pair(slice->window, pid);
-	struct process *process = u64map_item(&processes->index_of, key, processes);
+	struct process_window *process = u64map_item(&processes->index_of, key, processes);
 	if (!process)
 		return false;
 	process->busy_ns += busy_ns;
@@ -145,7 +145,7 @@ static bool set_latencies(struct times *times)
 		       add_process(&processes, pid, &slice, busy_ns);
 	}
 	for (size_t i = 0; done && i < processes.count; i++) {
-		const struct process *process = &processes.items[i];
+		const struct process_window *process = &processes.items[i];
 		struct time_rest *rest = &times->strata.rests[process->first];
 		double lost_ns = 0;
 		runners_each_idle(&times->runners, process->pid, process->begin_ns,

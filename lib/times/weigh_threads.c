@@ -161,7 +161,7 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 		   struct sample_time *ret)
 {
 	const struct sp_sample *sample = &record->sample;
-	enum event_role role = times->roles[record->event];
+	enum sample_role role = times->roles[record->event];
 	uint32_t lifetime = LIFETIME_NONE;
 	if (role == ROLE_NONE || (!sample->tid && times->states))
 		return false;

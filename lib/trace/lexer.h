@@ -3,7 +3,7 @@
 #ifndef TRACE_LEXER_H
 #define TRACE_LEXER_H
 
-#include "trace/format.h"
+#include "trace/event_format.h"
 
 /* Limits of a format. The kernel's have at most 6,000 characters and some 60 fields. */
 #define LEXER_LIMIT 65536
@@ -50,7 +50,7 @@ void *lexer_alloc(struct lexer *lexer, size_t size);
 char *lexer_copy(struct lexer *lexer);
 
 /* Divides a format string into pieces, which take their arguments (pieces.c). */
-bool pieces_read(struct lexer *lexer, const char *text, struct node *args);
+bool pieces_read(struct lexer *lexer, const char *text, struct format_node *args);
 
 /* Reads the text from the format string after "print fmt:" to the end (print.c). */
 bool print_read(struct lexer *lexer);

@@ -8,22 +8,22 @@
 /* Literals are copied into one text of the format string's size. */
 struct divider {
 	struct lexer *lexer;
-	struct node *arg; /* next argument */
+	struct format_node *arg; /* next argument */
 	char *literals;
 };
 
-static struct piece *add_piece(struct divider *divider, enum piece_kind kind)
+static struct format_piece *add_piece(struct divider *divider, enum piece_kind kind)
 {
 	struct format *format = divider->lexer->format;
-	struct piece *piece = &format->pieces[format->piece_count++];
+	struct format_piece *piece = &format->pieces[format->piece_count++];
 	piece->kind = kind;
 	piece->width = piece->precision = -1;
 	return piece;
 }
 
-static struct node *take_arg(struct divider *divider)
+static struct format_node *take_arg(struct divider *divider)
 {
-	struct node *arg = divider->arg;
+	struct format_node *arg = divider->arg;
 	if (arg)
 		divider->arg = arg->next;
 	return arg;
@@ -45,7 +45,7 @@ static const char *take_literal(struct divider *divider, const char *at)
 }
 
 /* Reads a width or precision of up to 3 digits, or '*'. NULL if it is neither, nor empty. */
-static const char *take_size(const char *at, struct piece *piece, char kind, int *ret)
+static const char *take_size(const char *at, struct format_piece *piece, char kind, int *ret)
 {
 	size_t digits = strspn(at, "0123456789");
 	if (!digits && *at == '*' && !piece->star) {
@@ -58,7 +58,7 @@ static const char *take_size(const char *at, struct piece *piece, char kind, int
 }
 
 /* Reads the size of a number's type, as "ll". NULL if none of the letters for numbers follows. */
-static const char *take_type(const char *at, struct piece *piece)
+static const char *take_type(const char *at, struct format_piece *piece)
 {
 	static const struct {
 		const char *letters;
@@ -118,7 +118,7 @@ static const char *take_unknown(struct divider *divider, const char *at)
 	text[1] = *at;
 	text[2] = '<';
 	format->pieces[format->piece_count - 1] =
-		(struct piece){.kind = PIECE_LITERAL, .text = text};
+		(struct format_piece){.kind = PIECE_LITERAL, .text = text};
 	return at + 1;
 }
 
@@ -128,7 +128,7 @@ static const char *take_unknown(struct divider *divider, const char *at)
  */
 static const char *take_conversion(struct divider *divider, const char *at)
 {
-	struct piece *piece = add_piece(divider, PIECE_NUMBER);
+	struct format_piece *piece = add_piece(divider, PIECE_NUMBER);
 	size_t flags = strspn(at, "-+#0");
 	if (flags >= sizeof(piece->flags))
 		return NULL;
@@ -157,13 +157,13 @@ static const char *take_conversion(struct divider *divider, const char *at)
 	return at + letters_of_pointer(at);
 }
 
-bool pieces_read(struct lexer *lexer, const char *text, struct node *args)
+bool pieces_read(struct lexer *lexer, const char *text, struct format_node *args)
 {
 	size_t most = 1;
 	for (const char *at = text; *at; at++)
 		most += *at == '%' ? 2 : 0;
 	struct divider divider = {.lexer = lexer, .arg = args};
-	lexer->format->pieces = lexer_alloc(lexer, most * sizeof(struct piece));
+	lexer->format->pieces = lexer_alloc(lexer, most * sizeof(struct format_piece));
 	divider.literals = lexer_alloc(lexer, strlen(text) + most);
 	if (!lexer->format->pieces || !divider.literals)
 		return false;

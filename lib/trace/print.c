@@ -24,12 +24,13 @@
 /* Limit of symbol names in an event's arguments: each is looked up in all kernel symbols. */
 #define MOST_SYMBOLS 256
 
-static struct node *read_expression(struct lexer *lexer);
-static struct node *read_operand(struct lexer *lexer);
+static struct format_node *read_expression(struct lexer *lexer);
+static struct format_node *read_operand(struct lexer *lexer);
 
-static struct node *make_node(struct lexer *lexer, enum node_kind kind)
+static struct format_node *make_node(struct lexer *lexer, enum node_kind kind)
 {
-	struct node *node = ++lexer->nodes <= MOST_NODES ? lexer_alloc(lexer, sizeof(*node)) : NULL;
+	struct format_node *node =
+		++lexer->nodes <= MOST_NODES ? lexer_alloc(lexer, sizeof(*node)) : NULL;
 	if (node)
 		node->kind = kind;
 	return node;
@@ -46,9 +47,9 @@ static const struct format_field *take_field_name(struct lexer *lexer, bool dyna
 	return !dynamic || (field->flags & FIELD_DYNAMIC && field->size == 4) ? field : NULL;
 }
 
-static struct node *make_field(struct lexer *lexer, enum node_kind kind, bool dynamic)
+static struct format_node *make_field(struct lexer *lexer, enum node_kind kind, bool dynamic)
 {
-	struct node *node = make_node(lexer, kind);
+	struct format_node *node = make_node(lexer, kind);
 	return node && (node->field = take_field_name(lexer, dynamic)) ? node : NULL;
 }
 
@@ -71,7 +72,7 @@ static int64_t value_of_word(const char *word)
 	return -1;
 }
 
-static struct node *without_casts(struct node *node)
+static struct format_node *without_casts(struct format_node *node)
 {
 	while (node && node->kind == NODE_CAST)
 		node = node->left;
@@ -79,7 +80,7 @@ static struct node *without_casts(struct node *node)
 }
 
 /* Makes an expression constant: words are 0. False if it reads a sample. */
-static bool make_constant(struct node *node)
+static bool make_constant(struct format_node *node)
 {
 	if (!node)
 		return true;
@@ -93,7 +94,7 @@ static bool make_constant(struct node *node)
 /* Computes a list's value. Negative values and unknown names are -1. */
 static bool read_value(struct lexer *lexer, int64_t *ret)
 {
-	struct node *node = without_casts(read_expression(lexer));
+	struct format_node *node = without_casts(read_expression(lexer));
 	uint64_t value;
 	if (!node)
 		return false;
@@ -113,7 +114,7 @@ static bool read_list(struct lexer *lexer, struct node_name **end)
 	unsigned int nodes = lexer->nodes;
 	do {
 		struct node_name *name = lexer_alloc(lexer, sizeof(*name));
-		struct node *text = NULL;
+		struct format_node *text = NULL;
 		if (!name || !lexer_accept(lexer, "{") || !read_value(lexer, &name->value) ||
 		    !lexer_accept(lexer, ",") || !(text = without_casts(read_operand(lexer))) ||
 		    text->kind != NODE_ATOM || !lexer_accept(lexer, "}"))
@@ -126,7 +127,7 @@ static bool read_list(struct lexer *lexer, struct node_name **end)
 	return true;
 }
 
-static bool read_flags(struct lexer *lexer, struct node *node)
+static bool read_flags(struct lexer *lexer, struct format_node *node)
 {
 	if (!(node->left = read_expression(lexer)) || !lexer_accept(lexer, ",") ||
 	    (lexer->kind != LEXER_STRING && lexer->kind != LEXER_ITEM &&
@@ -136,14 +137,14 @@ static bool read_flags(struct lexer *lexer, struct node *node)
 	return lexer_next(lexer) && lexer_accept(lexer, ",") && read_list(lexer, &node->list);
 }
 
-static bool read_symbols(struct lexer *lexer, struct node *node)
+static bool read_symbols(struct lexer *lexer, struct format_node *node)
 {
 	return (node->left = read_expression(lexer)) && lexer_accept(lexer, ",") &&
 	       read_list(lexer, &node->list);
 }
 
 /* Reads bytes, a field or a dynamic array, and their count. */
-static bool read_two(struct lexer *lexer, struct node *node)
+static bool read_two(struct lexer *lexer, struct format_node *node)
 {
 	if (!(node->left = read_expression(lexer)) || !lexer_accept(lexer, ","))
 		return false;
@@ -153,21 +154,21 @@ static bool read_two(struct lexer *lexer, struct node *node)
 	       (node->right = read_expression(lexer));
 }
 
-static bool read_three(struct lexer *lexer, struct node *node)
+static bool read_three(struct lexer *lexer, struct format_node *node)
 {
 	return read_two(lexer, node) && lexer_accept(lexer, ",") &&
 	       (node->third = read_expression(lexer));
 }
 
-static bool read_dynamic(struct lexer *lexer, struct node *node)
+static bool read_dynamic(struct lexer *lexer, struct format_node *node)
 {
 	return (node->field = take_field_name(lexer, true));
 }
 
 /* Reads __builtin_expect's arguments; the value is the first. */
-static bool read_expectation(struct lexer *lexer, struct node *node)
+static bool read_expectation(struct lexer *lexer, struct format_node *node)
 {
-	struct node *value = read_expression(lexer);
+	struct format_node *value = read_expression(lexer);
 	if (!value || !lexer_accept(lexer, ",") || !lexer_accept_kind(lexer, LEXER_ITEM))
 		return false;
 	*node = *value;
@@ -199,10 +200,10 @@ static size_t size_of(struct lexer *lexer)
 	return 0;
 }
 
-static struct node *make_number(struct lexer *lexer, uint64_t value)
+static struct format_node *make_number(struct lexer *lexer, uint64_t value)
 {
 	char digits[24];
-	struct node *node = make_node(lexer, NODE_ATOM);
+	struct format_node *node = make_node(lexer, NODE_ATOM);
 	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
 	char *text = node ? lexer_alloc(lexer, (size_t)length + 1) : NULL;
 	if (!text)
@@ -213,10 +214,10 @@ static struct node *make_number(struct lexer *lexer, uint64_t value)
 	return node;
 }
 
-static bool read_size(struct lexer *lexer, struct node *node)
+static bool read_size(struct lexer *lexer, struct format_node *node)
 {
 	size_t size = size_of(lexer);
-	struct node *number = size ? make_number(lexer, size) : NULL;
+	struct format_node *number = size ? make_number(lexer, size) : NULL;
 	if (number)
 		*node = *number;
 	return number;
@@ -225,7 +226,7 @@ static bool read_size(struct lexer *lexer, struct node *node)
 static const struct function {
 	const char *name;
 	enum node_kind kind;
-	bool (*read)(struct lexer *lexer, struct node *node);
+	bool (*read)(struct lexer *lexer, struct format_node *node);
 } functions[] = {
 	{"__print_flags", NODE_FLAGS, read_flags},
 	{"__print_symbolic", NODE_SYMBOL, read_symbols},
@@ -248,12 +249,12 @@ static const struct function {
 	{"sizeof", NODE_ATOM, read_size},
 };
 
-static struct node *read_function(struct lexer *lexer)
+static struct format_node *read_function(struct lexer *lexer)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
 		if (!lexer_is(lexer, functions[i].name))
 			continue;
-		struct node *node = make_node(lexer, functions[i].kind);
+		struct format_node *node = make_node(lexer, functions[i].kind);
 		return node && lexer_next(lexer) && lexer_accept(lexer, "(") &&
 				       functions[i].read(lexer, node) && lexer_accept(lexer, ")")
 			       ? node
@@ -287,9 +288,9 @@ static char *read_words(struct lexer *lexer)
 	return words;
 }
 
-static struct node *make_atom(struct lexer *lexer, const char *text, bool string)
+static struct format_node *make_atom(struct lexer *lexer, const char *text, bool string)
 {
-	struct node *node = text ? make_node(lexer, NODE_ATOM) : NULL;
+	struct format_node *node = text ? make_node(lexer, NODE_ATOM) : NULL;
 	if (!node)
 		return NULL;
 	node->text = text;
@@ -298,12 +299,12 @@ static struct node *make_atom(struct lexer *lexer, const char *text, bool string
 	return !node->is_word || ++lexer->words <= MOST_SYMBOLS ? node : NULL;
 }
 
-static struct node *read_field(struct lexer *lexer)
+static struct format_node *read_field(struct lexer *lexer)
 {
 	return lexer_accept(lexer, "->") ? make_field(lexer, NODE_FIELD, false) : NULL;
 }
 
-static struct node *read_item(struct lexer *lexer)
+static struct format_node *read_item(struct lexer *lexer)
 {
 	if (lexer_is(lexer, "REC"))
 		return lexer_next(lexer) ? read_field(lexer) : NULL;
@@ -336,13 +337,13 @@ static uint64_t mask_of(const char *type)
  * Reads a type in parentheses, as "(unsigned long)" or "(void *)". Moves nothing and returns NULL
  * if the token begins no type.
  */
-static struct node *take_type(struct lexer *lexer)
+static struct format_node *take_type(struct lexer *lexer)
 {
 	struct lexer begin = *lexer;
 	char *words = lexer->kind == LEXER_ITEM && !is_called(lexer) ? read_words(lexer) : NULL;
 	bool pointer = words && lexer_accept(lexer, "*");
 	if (words && lexer_accept(lexer, ")") && (pointer || begins_operand(lexer))) {
-		struct node *node = make_node(lexer, NODE_CAST);
+		struct format_node *node = make_node(lexer, NODE_CAST);
 		if (node) {
 			node->value = mask_of(words);
 			node->pointer = pointer;
@@ -356,9 +357,9 @@ static struct node *take_type(struct lexer *lexer)
 }
 
 /* Reads the rest of a parenthesized operand or a cast, after the opening parenthesis. */
-static struct node *read_paren(struct lexer *lexer)
+static struct format_node *read_paren(struct lexer *lexer)
 {
-	struct node *cast = take_type(lexer);
+	struct format_node *cast = take_type(lexer);
 	if (cast)
 		return (cast->left = read_operand(lexer)) ? cast : NULL;
 	/* "(REC)->field" */
@@ -367,13 +368,13 @@ static struct node *read_paren(struct lexer *lexer)
 		if (lexer_next(&next) && lexer_is(&next, ")"))
 			return lexer_next(lexer) && lexer_next(lexer) ? read_field(lexer) : NULL;
 	}
-	struct node *node = read_expression(lexer);
+	struct format_node *node = read_expression(lexer);
 	return node && lexer_accept(lexer, ")") ? node : NULL;
 }
 
-static struct node *read_operand(struct lexer *lexer)
+static struct format_node *read_operand(struct lexer *lexer)
 {
-	struct node *node = NULL;
+	struct format_node *node = NULL;
 	if (lexer->depth == DEEPEST)
 		return NULL;
 	lexer->depth++;
@@ -393,10 +394,10 @@ static struct node *read_operand(struct lexer *lexer)
 }
 
 /* Reads signs, an operand and its indices: "!REC->args[1]". Indices bind first. */
-static struct node *read_signed_operand(struct lexer *lexer)
+static struct format_node *read_signed_operand(struct lexer *lexer)
 {
 	static const char signs[] = "~!+-";
-	struct node *top = NULL, **end = &top;
+	struct format_node *top = NULL, **end = &top;
 	while (lexer->length == 1 && strchr(signs, *lexer->at)) {
 		if (!(*end = make_node(lexer, NODE_UNARY)))
 			return NULL;
@@ -408,7 +409,7 @@ static struct node *read_signed_operand(struct lexer *lexer)
 	if (!(*end = read_operand(lexer)))
 		return NULL;
 	while (lexer_is(lexer, "[")) {
-		struct node *index = make_node(lexer, NODE_INDEX);
+		struct format_node *index = make_node(lexer, NODE_INDEX);
 		if (!index || !lexer_next(lexer) || !(index->right = read_operand(lexer)) ||
 		    !lexer_accept(lexer, "]"))
 			return NULL;
@@ -434,12 +435,12 @@ static int level_of(const struct lexer *lexer)
 }
 
 /* Reads operators of at least `level`, from left to right. */
-static struct node *read_binary(struct lexer *lexer, int level)
+static struct format_node *read_binary(struct lexer *lexer, int level)
 {
-	struct node *left = read_signed_operand(lexer);
+	struct format_node *left = read_signed_operand(lexer);
 	int found;
 	while (left && (found = level_of(lexer)) >= level && found) {
-		struct node *node = make_node(lexer, NODE_BINARY);
+		struct format_node *node = make_node(lexer, NODE_BINARY);
 		if (!node)
 			return NULL;
 		node->op = OP(lexer->at[0], lexer->length > 1 ? lexer->at[1] : 0);
@@ -451,12 +452,12 @@ static struct node *read_binary(struct lexer *lexer, int level)
 	return left;
 }
 
-static struct node *read_expression(struct lexer *lexer)
+static struct format_node *read_expression(struct lexer *lexer)
 {
-	struct node *node = read_binary(lexer, 1);
+	struct format_node *node = read_binary(lexer, 1);
 	if (!node || !lexer_is(lexer, "?"))
 		return node;
-	struct node *choice = lexer->depth < DEEPEST ? make_node(lexer, NODE_CHOICE) : NULL;
+	struct format_node *choice = lexer->depth < DEEPEST ? make_node(lexer, NODE_CHOICE) : NULL;
 	if (!choice || !lexer_next(lexer))
 		return NULL;
 	lexer->depth++;
@@ -468,7 +469,7 @@ static struct node *read_expression(struct lexer *lexer)
 }
 
 /* Reads the arguments into a list by `next`, each with its own limits. */
-static bool read_arguments(struct lexer *lexer, struct node **list)
+static bool read_arguments(struct lexer *lexer, struct format_node **list)
 {
 	while (lexer_accept(lexer, ",")) {
 		lexer->depth = lexer->nodes = 0;
@@ -484,7 +485,7 @@ static bool read_arguments(struct lexer *lexer, struct node **list)
 
 bool print_read(struct lexer *lexer)
 {
-	struct node *args = NULL;
+	struct format_node *args = NULL;
 	char *text = lexer->kind == LEXER_STRING ? lexer_copy(lexer) : NULL;
 	return text && lexer_next(lexer) && read_arguments(lexer, &args) &&
 	       pieces_read(lexer, text, args);

@@ -12,17 +12,17 @@
 #include "base/ctx.h"
 #include "proc/tracefs.h"
 #include "trace/kernel_names.h"
-#include "trace/text.h"
+#include "trace/trace_text.h"
 
 /* A tracepoint of the recording. */
-struct known {
+struct known_tracepoint {
 	uint64_t id;
 	struct format *format; /* NULL: not known */
 };
 
 struct sp_trace {
 	struct arena arena;	 /* formats */
-	VEC(struct known) known; /* sorted by id, without duplicates */
+	VEC(struct known_tracepoint) known; /* sorted by id, without duplicates */
 	struct kernel_names names;
 	struct trace_text text;
 	bool big_endian;
@@ -46,13 +46,13 @@ static bool take_header(void *arg, const struct trace_header *header)
 
 static int compare_known(const void *a, const void *b)
 {
-	const struct known *x = a, *y = b;
+	const struct known_tracepoint *x = a, *y = b;
 	return u64_order(x->id, y->id);
 }
 
-static struct known *find_known(const struct sp_trace *trace, uint64_t id)
+static struct known_tracepoint *find_known(const struct sp_trace *trace, uint64_t id)
 {
-	struct known key = {.id = id};
+	struct known_tracepoint key = {.id = id};
 	return !trace->known.count ? NULL
 				   : bsearch(&key, trace->known.items, trace->known.count,
 					     sizeof(key), compare_known);
@@ -61,7 +61,7 @@ static struct known *find_known(const struct sp_trace *trace, uint64_t id)
 /* Returns an event's format; NULL if it is unknown. */
 static const struct format *find_format(const struct sp_trace *trace, const struct sp_event *event)
 {
-	const struct known *known = event->attr.type == PERF_TYPE_TRACEPOINT
+	const struct known_tracepoint *known = event->attr.type == PERF_TYPE_TRACEPOINT
 					    ? find_known(trace, event->attr.config)
 					    : NULL;
 	return known ? known->format : NULL;
@@ -71,7 +71,7 @@ static const struct format *find_format(const struct sp_trace *trace, const stru
 static bool take_format(struct sp_trace *trace, const char *text, size_t size)
 {
 	uint64_t id;
-	struct known *known = format_id(text, size, &id) ? find_known(trace, id) : NULL;
+	struct known_tracepoint *known = format_id(text, size, &id) ? find_known(trace, id) : NULL;
 	bool no_memory = false;
 	if (!known || known->format)
 		return true;
@@ -156,7 +156,7 @@ static bool take_ids(struct sp_trace *trace, const uint64_t *ids, size_t count)
 	if (!vec_reserve(&trace->known, count))
 		return false;
 	for (size_t i = 0; i < count; i++)
-		*vec_push(&trace->known) = (struct known){.id = ids[i]};
+		*vec_push(&trace->known) = (struct known_tracepoint){.id = ids[i]};
 	if (!trace->known.count)
 		return true;
 	qsort(trace->known.items, trace->known.count, sizeof(*trace->known.items), compare_known);

@@ -94,9 +94,9 @@ static uint64_t compute(int op, uint64_t left, uint64_t right)
 
 /* Computes an element of an array field. Indices of a dynamic field count bytes, as in
  * libtraceevent. */
-static bool value_at(const struct trace_sample *sample, struct node *node, uint64_t *ret)
+static bool value_at(const struct trace_sample *sample, struct format_node *node, uint64_t *ret)
 {
-	const struct node *from = node->left, *cast = NULL;
+	const struct format_node *from = node->left, *cast = NULL;
 	uint64_t index;
 	struct extent extent;
 	for (; from->kind == NODE_CAST; from = from->left)
@@ -114,7 +114,7 @@ static bool value_at(const struct trace_sample *sample, struct node *node, uint6
 	return true;
 }
 
-static bool value_of_field(const struct trace_sample *sample, const struct node *node,
+static bool value_of_field(const struct trace_sample *sample, const struct format_node *node,
 			   uint64_t *ret)
 {
 	const struct format_field *field = node->field;
@@ -130,7 +130,7 @@ static bool value_of_field(const struct trace_sample *sample, const struct node 
 	return true;
 }
 
-bool value_of(const struct trace_sample *sample, struct node *node, uint64_t *ret)
+bool value_of(const struct trace_sample *sample, struct format_node *node, uint64_t *ret)
 {
 	uint64_t left, right;
 	*ret = 0;

@@ -6,7 +6,7 @@
 #ifndef TRACE_VALUE_H
 #define TRACE_VALUE_H
 
-#include "trace/format.h"
+#include "trace/event_format.h"
 
 struct kernel_names;
 
@@ -44,6 +44,6 @@ bool value_fields_fit(const struct trace_sample *sample, const struct format *fo
  * Computes an expression, with unsigned numbers of 64 bits. False for a division by zero, or an
  * index outside the sample. Names that no symbol has are 0.
  */
-bool value_of(const struct trace_sample *sample, struct node *node, uint64_t *ret);
+bool value_of(const struct trace_sample *sample, struct format_node *node, uint64_t *ret);
 
 #endif

@@ -14,7 +14,7 @@
 #define CFA_AARCH64_NEGATE_RA_STATE_WITH_PC 0x2c
 #define CFA_AARCH64_NEGATE_RA_STATE 0x2d
 
-struct program {
+struct cfi_program {
 	const struct unwind_arch *arch;
 	const struct cfi_entry *entry;
 	struct cursor code;
@@ -28,7 +28,7 @@ struct program {
 };
 
 /* A frame pointer is any register to x86 unless a frame is found by it; to arm64 it is no other. */
-static bool is_framed(const struct program *program)
+static bool is_framed(const struct cfi_program *program)
 {
 	const struct cfi_row *row = program->row;
 	uint8_t fp = program->arch->fp;
@@ -37,14 +37,14 @@ static bool is_framed(const struct program *program)
 }
 
 /* Columns that are not followed (vectors, flags) may have any rule. */
-static bool set_rule(struct program *program, uint64_t column, struct cfi_rule rule)
+static bool set_rule(struct cfi_program *program, uint64_t column, struct cfi_rule rule)
 {
 	if (column < program->arch->columns)
 		program->row->rules[column] = rule;
 	return true;
 }
 
-static bool set_offset(struct program *program, uint64_t column, uint8_t kind, int64_t factored)
+static bool set_offset(struct cfi_program *program, uint64_t column, uint8_t kind, int64_t factored)
 {
 	int64_t offset;
 	if (__builtin_mul_overflow(factored, program->entry->data_align, &offset))
@@ -52,7 +52,7 @@ static bool set_offset(struct program *program, uint64_t column, uint8_t kind, i
 	return set_rule(program, column, (struct cfi_rule){.kind = kind, .offset = offset});
 }
 
-static bool set_cfa(struct program *program, uint64_t column, int64_t offset)
+static bool set_cfa(struct cfi_program *program, uint64_t column, int64_t offset)
 {
 	if (column >= program->arch->columns)
 		return false;
@@ -64,7 +64,7 @@ static bool set_cfa(struct program *program, uint64_t column, int64_t offset)
 	return true;
 }
 
-static bool read_expression(struct program *program, uint8_t kind, struct cfi_rule *ret)
+static bool read_expression(struct cfi_program *program, uint8_t kind, struct cfi_rule *ret)
 {
 	uint64_t size;
 	const uint8_t *bytes;
@@ -76,7 +76,7 @@ static bool read_expression(struct program *program, uint8_t kind, struct cfi_ru
 }
 
 /* False where the row that is wanted is complete. */
-static bool advance(struct program *program, uint64_t factored)
+static bool advance(struct cfi_program *program, uint64_t factored)
 {
 	uint64_t distance;
 	if (__builtin_mul_overflow(factored, program->entry->code_align, &distance) ||
@@ -86,7 +86,7 @@ static bool advance(struct program *program, uint64_t factored)
 	return true;
 }
 
-static bool restore(struct program *program, uint64_t column)
+static bool restore(struct cfi_program *program, uint64_t column)
 {
 	if (!program->initial)
 		return false;
@@ -95,7 +95,7 @@ static bool restore(struct program *program, uint64_t column)
 	return true;
 }
 
-static bool remember(struct program *program)
+static bool remember(struct cfi_program *program)
 {
 	if (program->remembered_count == REMEMBERED_MAX)
 		return false;
@@ -103,7 +103,7 @@ static bool remember(struct program *program)
 	return true;
 }
 
-static bool recall(struct program *program)
+static bool recall(struct cfi_program *program)
 {
 	if (program->remembered_count == 0)
 		return false;
@@ -112,7 +112,7 @@ static bool recall(struct program *program)
 }
 
 /* Instructions that move on; *done_ret: beyond what is wanted. */
-static bool run_advance(struct program *program, uint8_t op, bool *done_ret)
+static bool run_advance(struct cfi_program *program, uint8_t op, bool *done_ret)
 {
 	uint8_t u8;
 	uint16_t u16;
@@ -147,7 +147,7 @@ static bool run_advance(struct program *program, uint8_t op, bool *done_ret)
 	}
 }
 
-static bool run_cfa(struct program *program, uint8_t op)
+static bool run_cfa(struct cfi_program *program, uint8_t op)
 {
 	uint64_t column, offset;
 	int64_t factored;
@@ -177,7 +177,7 @@ static bool run_cfa(struct program *program, uint8_t op)
 	}
 }
 
-static bool run_column_expression(struct program *program, uint8_t op)
+static bool run_column_expression(struct cfi_program *program, uint8_t op)
 {
 	uint64_t column;
 	struct cfi_rule rule;
@@ -188,7 +188,7 @@ static bool run_column_expression(struct program *program, uint8_t op)
 	       set_rule(program, column, rule);
 }
 
-static bool run_offset(struct program *program, uint8_t op)
+static bool run_offset(struct cfi_program *program, uint8_t op)
 {
 	uint64_t column, offset;
 	int64_t factored;
@@ -204,7 +204,7 @@ static bool run_offset(struct program *program, uint8_t op)
 	return set_offset(program, column, kind, factored);
 }
 
-static bool run_register(struct program *program)
+static bool run_register(struct cfi_program *program)
 {
 	uint64_t column, other;
 	if (!cursor_uleb(&program->code, &column) || !cursor_uleb(&program->code, &other))
@@ -215,7 +215,7 @@ static bool run_register(struct program *program)
 			(struct cfi_rule){.kind = RULE_REGISTER, .column = (uint8_t)other});
 }
 
-static bool run_simple(struct program *program, uint8_t op)
+static bool run_simple(struct cfi_program *program, uint8_t op)
 {
 	uint64_t column;
 	if (!cursor_uleb(&program->code, &column))
@@ -232,7 +232,7 @@ static bool run_simple(struct program *program, uint8_t op)
 	}
 }
 
-static bool run_low(struct program *program, uint8_t op, bool *done_ret)
+static bool run_low(struct cfi_program *program, uint8_t op, bool *done_ret)
 {
 	switch (op) {
 	case DW_CFA_nop:
@@ -277,7 +277,7 @@ static bool run_low(struct program *program, uint8_t op, bool *done_ret)
 	}
 }
 
-static bool run_one(struct program *program, bool *done_ret)
+static bool run_one(struct cfi_program *program, bool *done_ret)
 {
 	uint8_t op;
 	uint64_t offset;
@@ -298,7 +298,7 @@ static bool run_one(struct program *program, bool *done_ret)
 	}
 }
 
-static bool run(struct program *program, const struct cfi_bytes *instructions)
+static bool run(struct cfi_program *program, const struct cfi_bytes *instructions)
 {
 	bool swap = BYTE_ORDER == BIG_ENDIAN, done = false;
 	program->code = cursor_make(instructions->bytes, instructions->size, swap, NULL, 0);
@@ -316,7 +316,7 @@ static bool run(struct program *program, const struct cfi_bytes *instructions)
 }
 
 /* The CIE's instructions, then the FDE's. */
-static bool run_both(struct program *program, struct cfi_row *initial)
+static bool run_both(struct cfi_program *program, struct cfi_row *initial)
 {
 	const struct cfi_entry *entry = program->entry;
 	memset(program->row, 0, sizeof(*program->row));
@@ -335,7 +335,7 @@ bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry,
 		  struct cfi_row *ret)
 {
 	/* Not zeroed whole: the rows it can remember are large. */
-	struct program program;
+	struct cfi_program program;
 	struct cfi_row initial;
 	program.arch = arch;
 	program.entry = entry;
@@ -363,7 +363,7 @@ bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry,
 
 bool cfi_sets_frame_pointer(const struct unwind_arch *arch, const struct cfi_entry *entry)
 {
-	struct program program;
+	struct cfi_program program;
 	struct cfi_row row, initial;
 	program.arch = arch;
 	program.entry = entry;

@@ -7,7 +7,7 @@
 #define UNWIND_ENGINE_H
 
 #include "unwind/arch.h"
-#include "unwind/code.h"
+#include "unwind/unwind_info.h"
 #include "unwind/expression.h"
 #include "unwind/unwind.h"
 
@@ -42,7 +42,7 @@ struct unwind_engine {
 	void *(*thread_new)(const struct unwind_shared *shared); /* Creates the state of one thread; NULL
 								  * when out of memory. */
 	void (*thread_free)(void *thread);
-	void (*forget_codes)(void *thread); /* Drops all data that was derived from code.h. */
+	void (*forget_codes)(void *thread); /* Drops all data of unwind_info.h. */
 	/* Unwinds one stack; `limit` is above 0. */
 	struct unwind_result (*walk)(void *thread, const struct unwind_start *start,
 				     struct unwind_frame *frames, size_t limit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The unwinder's own engine. A frame with a row in the cache (rows.h) costs that look-up and the
- * loads of the registers saved in the frame.
+ * The unwinder's own engine. A frame with a row in the cache (unwind_rows.h) costs that look-up and
+ * the loads of the registers saved in the frame.
  */
 #include "unwind/engine.h"
 
@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "unwind/frame_search.h"
 #include "unwind/heuristics.h"
-#include "unwind/rows.h"
+#include "unwind/unwind_rows.h"
 
 /* How many frames of unknown code are followed to see whether they lead to known code. */
 #define CHAIN_MAX 64
@@ -19,7 +19,7 @@
 #define SEARCHES_MAX 4
 
 /* A stack on its way. */
-struct walk {
+struct cfi_walk {
 	struct rows *rows; /* the thread's */
 	const struct unwind_arch *arch;
 	uint32_t view;
@@ -42,18 +42,18 @@ enum step {
 	STEP_BAD,
 };
 
-static struct location locate(const struct walk *walk, uint64_t ip)
+static struct location locate(const struct cfi_walk *walk, uint64_t ip)
 {
 	return rows_locate(walk->rows, walk->view, ip);
 }
 
-static inline const struct row *row_of(struct walk *walk, uint64_t ip, bool exact)
+static inline const struct row *row_of(struct cfi_walk *walk, uint64_t ip, bool exact)
 {
 	return rows_find(walk->rows, walk->arch, walk->view, ip, exact);
 }
 
 /* Result of a failed load from the stack. */
-static enum step missing(struct walk *walk, uint64_t address)
+static enum step missing(struct cfi_walk *walk, uint64_t address)
 {
 	if (!walk->switched && !stack_could_hold(&walk->stack, address))
 		return STEP_BAD;
@@ -63,7 +63,7 @@ static enum step missing(struct walk *walk, uint64_t address)
 }
 
 /* The frame that was come to; false where that is no progress, or the end of all. */
-static enum step arrive(struct walk *walk, uint64_t ip, uint64_t sp, bool pushed,
+static enum step arrive(struct cfi_walk *walk, uint64_t ip, uint64_t sp, bool pushed,
 			enum unwind_method method)
 {
 	ip &= walk->arch->ip_mask;
@@ -82,13 +82,13 @@ static enum step arrive(struct walk *walk, uint64_t ip, uint64_t sp, bool pushed
  * True for a register that is saved below the stack pointer: it has been restored already. At the
  * end of a function, compilers describe only the frame.
  */
-static inline bool is_taken_back(const struct walk *walk, uint64_t address)
+static inline bool is_taken_back(const struct cfi_walk *walk, uint64_t address)
 {
 	return walk->exact && address < walk->sp;
 }
 
 /* Searches the frame pointer of this frame, or of its caller if this frame has no record. */
-static bool search_frame_pointer(struct walk *walk, bool caller)
+static bool search_frame_pointer(struct cfi_walk *walk, bool caller)
 {
 	const struct frame_search search = {
 		.rows = walk->rows, .arch = walk->arch, .view = walk->view, .stack = &walk->stack,
@@ -108,13 +108,13 @@ static bool search_frame_pointer(struct walk *walk, bool caller)
 }
 
 /* Returns whether a register is known; a frame pointer may be searched. */
-static inline bool find_register(struct walk *walk, unsigned int column)
+static inline bool find_register(struct cfi_walk *walk, unsigned int column)
 {
 	return __builtin_expect(register_known(&walk->registers, column), 1) ||
 	       (column == walk->arch->fp && search_frame_pointer(walk, false));
 }
 
-static inline __attribute__((always_inline)) enum step step_simple(struct walk *walk,
+static inline __attribute__((always_inline)) enum step step_simple(struct cfi_walk *walk,
 								  const struct row *row)
 {
 	const struct unwind_arch *arch = walk->arch;
@@ -149,7 +149,7 @@ static inline __attribute__((always_inline)) enum step step_simple(struct walk *
 }
 
 /* A rule's value; STEP_NO_INFO also where it is said to be undefined. */
-static enum step rule_value(struct walk *walk, const struct cfi_rule *rule, unsigned int column,
+static enum step rule_value(struct cfi_walk *walk, const struct cfi_rule *rule, unsigned int column,
 			    uint64_t cfa, uint64_t *ret)
 {
 	const struct frame_registers *registers = &walk->registers;
@@ -190,7 +190,7 @@ static enum step rule_value(struct walk *walk, const struct cfi_rule *rule, unsi
 	}
 }
 
-static enum step full_cfa(struct walk *walk, const struct cfi_rule *rule, uint64_t *ret)
+static enum step full_cfa(struct cfi_walk *walk, const struct cfi_rule *rule, uint64_t *ret)
 {
 	const struct frame_registers *registers = &walk->registers;
 	uint64_t address;
@@ -223,7 +223,7 @@ static bool has_expression(const struct cfi_row *row)
 }
 
 /* The registers of the frame that a full row leads to, but for ip and sp. */
-static void full_registers(struct walk *walk, const struct cfi_row *row, uint64_t cfa,
+static void full_registers(struct cfi_walk *walk, const struct cfi_row *row, uint64_t cfa,
 			   struct frame_registers *ret)
 {
 	const struct unwind_arch *arch = walk->arch;
@@ -241,7 +241,7 @@ static void full_registers(struct walk *walk, const struct cfi_row *row, uint64_
 	}
 }
 
-static enum step step_full(struct walk *walk, const struct cfi_row *row)
+static enum step step_full(struct cfi_walk *walk, const struct cfi_row *row)
 {
 	const struct unwind_arch *arch = walk->arch;
 	struct frame_registers next;
@@ -288,7 +288,7 @@ struct record {
 };
 
 /* STEP_NO_INFO where it cannot be one. */
-static enum step read_record(struct walk *walk, uint64_t fp, uint64_t sp, struct record *ret)
+static enum step read_record(struct cfi_walk *walk, uint64_t fp, uint64_t sp, struct record *ret)
 {
 	uint64_t word = walk->arch->word;
 	if (fp < sp || fp % word != 0)
@@ -305,7 +305,7 @@ static enum step read_record(struct walk *walk, uint64_t fp, uint64_t sp, struct
 }
 
 /* Whether frame pointers lead from unknown code to known code. */
-static bool leads_to_code(struct walk *walk)
+static bool leads_to_code(struct cfi_walk *walk)
 {
 	uint64_t fp = walk->registers.values[walk->arch->fp], sp = walk->sp;
 	if (!find_register(walk, walk->arch->fp))
@@ -324,7 +324,7 @@ static bool leads_to_code(struct walk *walk)
 }
 
 /* The return address of a function that has made no frame, if it is seen to be one. */
-static bool leaf_return(struct walk *walk, uint64_t *ret)
+static bool leaf_return(struct cfi_walk *walk, uint64_t *ret)
 {
 	const struct unwind_arch *arch = walk->arch;
 	if (arch->calls_push) {
@@ -353,7 +353,7 @@ static bool leaf_return(struct walk *walk, uint64_t *ret)
 }
 
 /* On arm64 a function that calls nothing may have a frame record of its own all the same. */
-static bool has_own_record(struct walk *walk, uint64_t returned)
+static bool has_own_record(struct cfi_walk *walk, uint64_t returned)
 {
 	const struct unwind_arch *arch = walk->arch;
 	struct record record;
@@ -368,7 +368,7 @@ static bool has_own_record(struct walk *walk, uint64_t returned)
  * the code here, which has no call frame information: then the frame pointer is that of
  * another function, and this one keeps none.
  */
-static bool is_anothers(struct walk *walk, uint64_t returned)
+static bool is_anothers(struct cfi_walk *walk, uint64_t returned)
 {
 	struct location here = locate(walk, walk->ip - !walk->exact);
 	struct location caller = locate(walk, returned - 1);
@@ -390,7 +390,7 @@ static bool is_anothers(struct walk *walk, uint64_t returned)
 }
 
 /* Returns whether the frame pointer leads to a return address in a file, or in generated code. */
-static bool has_record(struct walk *walk)
+static bool has_record(struct cfi_walk *walk)
 {
 	struct record record;
 	if (!register_known(&walk->registers, walk->arch->fp) ||
@@ -405,7 +405,7 @@ static bool has_record(struct walk *walk)
  * word to call a function: CPython (PYTHONPERFSUPPORT) makes one for each function of Python. The word
  * must be the return address of a call by a register in a file, and no frame pointer leads on.
  */
-static bool trampoline_return(struct walk *walk, uint64_t *ret)
+static bool trampoline_return(struct cfi_walk *walk, uint64_t *ret)
 {
 	const struct unwind_arch *arch = walk->arch;
 	struct location here = locate(walk, walk->ip - 1);
@@ -422,7 +422,7 @@ static bool trampoline_return(struct walk *walk, uint64_t *ret)
 }
 
 /* Leaves a trampoline, which changes no register that its caller expects to be preserved. */
-static enum step step_trampoline(struct walk *walk, uint64_t ip)
+static enum step step_trampoline(struct cfi_walk *walk, uint64_t ip)
 {
 	struct frame_registers *registers = &walk->registers;
 	uint64_t sp = walk->sp + 2 * (uint64_t)walk->arch->word;
@@ -432,7 +432,7 @@ static enum step step_trampoline(struct walk *walk, uint64_t ip)
 }
 
 /* Arrives at the caller that a record has. */
-static enum step step_to_record(struct walk *walk, const struct record *record)
+static enum step step_to_record(struct cfi_walk *walk, const struct record *record)
 {
 	const struct unwind_arch *arch = walk->arch;
 	struct frame_registers *registers = &walk->registers;
@@ -454,7 +454,7 @@ static enum step step_to_record(struct walk *walk, const struct record *record)
  * Leaves a function of arm64 with its return address in a register that a stack snapshot lacks. Its
  * caller's frame record leads to the caller's caller; the caller is missing.
  */
-static enum step step_over_caller(struct walk *walk)
+static enum step step_over_caller(struct cfi_walk *walk)
 {
 	struct record record;
 	if (walk->arch->calls_push || !walk->exact || !search_frame_pointer(walk, true) ||
@@ -464,7 +464,7 @@ static enum step step_over_caller(struct walk *walk)
 }
 
 /* `pointed`: the code keeps one, as far as can be seen. */
-static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
+static enum step step_by_frame_pointer(struct cfi_walk *walk, bool pointed)
 {
 	const struct unwind_arch *arch = walk->arch;
 	struct frame_registers *registers = &walk->registers;
@@ -492,7 +492,7 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 	return step == STEP_DONE ? step_to_record(walk, &record) : step;
 }
 
-static bool place_of(const struct walk *walk, uint64_t pc, struct code_place *ret)
+static bool place_of(const struct cfi_walk *walk, uint64_t pc, struct code_place *ret)
 {
 	struct location location = locate(walk, pc);
 	*ret = (struct code_place){.arch = walk->arch};
@@ -502,17 +502,17 @@ static bool place_of(const struct walk *walk, uint64_t pc, struct code_place *re
 }
 
 /* Returns the kernel's page for probes of tracers (uprobes) if the ip is in it; else NULL. */
-static const struct module *probes_page(const struct walk *walk)
+static const struct module *probes_page(const struct cfi_walk *walk)
 {
 	const struct module *module = locate(walk, walk->ip).module;
 	return module && !strcmp(module->path, "[uprobes]") ? module : NULL;
 }
 
 /* Returns whether the code at a return address fits the stack: its caller called its function. */
-static bool could_return_to(const struct walk *walk, uint64_t ip)
+static bool could_return_to(const struct cfi_walk *walk, uint64_t ip)
 {
 	struct unwind_result result = {0};
-	struct walk next = *walk;
+	struct cfi_walk next = *walk;
 	struct code_place here, call;
 	struct cfi_entry entry;
 	uint64_t target;
@@ -538,7 +538,7 @@ static bool could_return_to(const struct walk *walk, uint64_t ip)
  * Finds the return address that a return probe replaced, and the kernel keeps. Of the calls to the
  * function in its file, those that fit the stack must have one caller. `callee` is the last frame.
  */
-static bool leave_return_probe(struct walk *walk, const struct unwind_frame *callee)
+static bool leave_return_probe(struct cfi_walk *walk, const struct unwind_frame *callee)
 {
 	uint64_t calls[CODE_CALLS_MAX], found = 0, start = 0;
 	struct code_place place;
@@ -567,7 +567,7 @@ static bool leave_return_probe(struct walk *walk, const struct unwind_frame *cal
  * Replaces a copy of a probed instruction by the start of its function, which has pushed nothing
  * yet: the stack's top is the return address of a call to it.
  */
-static bool leave_entry_probe(struct walk *walk)
+static bool leave_entry_probe(struct cfi_walk *walk)
 {
 	struct code_place call;
 	uint64_t ip, target;
@@ -583,7 +583,7 @@ static bool leave_entry_probe(struct walk *walk)
 	return true;
 }
 
-static enum step step(struct walk *walk, const struct row *row)
+static enum step step(struct cfi_walk *walk, const struct row *row)
 {
 	enum step step;
 	uint64_t ip;
@@ -627,7 +627,7 @@ static enum unwind_end end_of(enum step step)
 #define FIBER_FRAMES 4
 
 /* Returns whether CFI loaded a return address that follows no call, and is no signal's. */
-static bool is_put_there(struct walk *walk, const struct unwind_frame *frame)
+static bool is_put_there(struct cfi_walk *walk, const struct unwind_frame *frame)
 {
 	struct code_place place;
 	if (frame->method != UNWIND_BY_CFI || frame->sp <= frame[-1].sp)
@@ -651,7 +651,7 @@ static bool is_put_there(struct walk *walk, const struct unwind_frame *frame)
  * Ends a stack at a fiber's first function. Its return address was put there, and the frames that
  * seem to have called it are none.
  */
-static bool end_at_fiber(struct walk *walk, const struct unwind_frame *frames, size_t most)
+static bool end_at_fiber(struct cfi_walk *walk, const struct unwind_frame *frames, size_t most)
 {
 	size_t count = walk->result->count;
 	for (size_t i = 1; i < count && i <= most && !frames[count - i].exact; i++)
@@ -660,7 +660,7 @@ static bool end_at_fiber(struct walk *walk, const struct unwind_frame *frames, s
 	return walk->result->count < count;
 }
 
-static const struct module *module_at(const struct walk *walk, const struct unwind_frame *frame)
+static const struct module *module_at(const struct cfi_walk *walk, const struct unwind_frame *frame)
 {
 	return locate(walk, frame->ip - !frame->exact).module;
 }
@@ -669,7 +669,7 @@ static const struct module *module_at(const struct walk *walk, const struct unwi
  * Returns the index in the kernel's chain of the caller of the last frame; 0: unknown. The chain
  * has the frame's return address, or began with what was found to be the frame's frame pointer.
  */
-static size_t chain_index(const struct walk *walk, const struct unwind_start *start,
+static size_t chain_index(const struct cfi_walk *walk, const struct unwind_start *start,
 			  const struct unwind_frame *last)
 {
 	uint8_t fp = walk->arch->fp;
@@ -681,7 +681,7 @@ static size_t chain_index(const struct walk *walk, const struct unwind_start *st
 }
 
 /* Adds the callers on a goroutine's stack. */
-static void add_goroutine(const struct walk *walk, const struct unwind_start *start,
+static void add_goroutine(const struct cfi_walk *walk, const struct unwind_start *start,
 			  struct unwind_frame *frames, size_t limit)
 {
 	const struct unwind_frame *last = &frames[walk->result->count - 1];
@@ -703,7 +703,7 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 				       struct unwind_frame *frames, size_t limit)
 {
 	struct unwind_result result = {.end = UNWIND_COMPLETE};
-	struct walk walk = {
+	struct cfi_walk walk = {
 		.rows = arg,
 		.arch = start->arch,
 		.view = start->view,

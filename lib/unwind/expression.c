@@ -8,7 +8,7 @@
 /* Loops are allowed: compilers make none, but nothing forbids them. */
 #define STEPS 1000
 
-struct machine_state {
+struct expression_state {
 	const struct unwind_arch *arch;
 	const struct frame_registers *registers;
 	const struct stack_copy *stack;
@@ -19,7 +19,7 @@ struct machine_state {
 	uint64_t mask; /* bits of a word */
 };
 
-static enum expression_end push(struct machine_state *state, uint64_t value)
+static enum expression_end push(struct expression_state *state, uint64_t value)
 {
 	if (state->count == DEPTH)
 		return EXPRESSION_BAD;
@@ -27,7 +27,7 @@ static enum expression_end push(struct machine_state *state, uint64_t value)
 	return EXPRESSION_OK;
 }
 
-static bool pop(struct machine_state *state, uint64_t *ret)
+static bool pop(struct expression_state *state, uint64_t *ret)
 {
 	if (state->count == 0)
 		return false;
@@ -35,12 +35,12 @@ static bool pop(struct machine_state *state, uint64_t *ret)
 	return true;
 }
 
-static int64_t as_signed(const struct machine_state *state, uint64_t value)
+static int64_t as_signed(const struct expression_state *state, uint64_t value)
 {
 	return state->arch->word == 4 ? (int32_t)value : (int64_t)value;
 }
 
-static enum expression_end push_register(struct machine_state *state, uint64_t column,
+static enum expression_end push_register(struct expression_state *state, uint64_t column,
 					 int64_t offset)
 {
 	if (column >= state->arch->columns)
@@ -51,7 +51,8 @@ static enum expression_end push_register(struct machine_state *state, uint64_t c
 }
 
 /* Pushes a constant of `size` bytes that follows the opcode. */
-static enum expression_end push_constant(struct machine_state *state, size_t size, bool is_signed)
+static enum expression_end push_constant(struct expression_state *state, size_t size,
+					 bool is_signed)
 {
 	const uint8_t *bytes;
 	if (!cursor_bytes(&state->code, size, &bytes))
@@ -65,7 +66,7 @@ static enum expression_end push_constant(struct machine_state *state, size_t siz
 	return push(state, value);
 }
 
-static enum expression_end dereference(struct machine_state *state, size_t size)
+static enum expression_end dereference(struct expression_state *state, size_t size)
 {
 	uint64_t address, value;
 	if (size == 0 || size > state->arch->word || !pop(state, &address))
@@ -77,14 +78,14 @@ static enum expression_end dereference(struct machine_state *state, size_t size)
 	return push(state, value);
 }
 
-static enum expression_end pick(struct machine_state *state, size_t index)
+static enum expression_end pick(struct expression_state *state, size_t index)
 {
 	if (index >= state->count)
 		return EXPRESSION_BAD;
 	return push(state, state->items[state->count - 1 - index]);
 }
 
-static enum expression_end arrange(struct machine_state *state, uint8_t op)
+static enum expression_end arrange(struct expression_state *state, uint8_t op)
 {
 	size_t n = state->count;
 	uint64_t *items = state->items;
@@ -138,7 +139,7 @@ static bool compare(uint8_t op, int64_t a, int64_t b)
 }
 
 /* b is the top. Division is signed, the remainder is not (DWARF 5, 2.5.1.4). */
-static bool calculate(const struct machine_state *state, uint8_t op, uint64_t a, uint64_t b,
+static bool calculate(const struct expression_state *state, uint8_t op, uint64_t a, uint64_t b,
 		      uint64_t *ret)
 {
 	uint64_t bits = 8 * state->arch->word;
@@ -188,7 +189,7 @@ static bool calculate(const struct machine_state *state, uint8_t op, uint64_t a,
 	}
 }
 
-static enum expression_end binary(struct machine_state *state, uint8_t op)
+static enum expression_end binary(struct expression_state *state, uint8_t op)
 {
 	uint64_t a, b, value;
 	if (!pop(state, &b) || !pop(state, &a) || !calculate(state, op, a, b, &value))
@@ -196,7 +197,7 @@ static enum expression_end binary(struct machine_state *state, uint8_t op)
 	return push(state, value);
 }
 
-static enum expression_end unary(struct machine_state *state, uint8_t op)
+static enum expression_end unary(struct expression_state *state, uint8_t op)
 {
 	uint64_t value, addend = 0;
 	if (op == DW_OP_plus_uconst && !cursor_uleb(&state->code, &addend))
@@ -215,7 +216,7 @@ static enum expression_end unary(struct machine_state *state, uint8_t op)
 	}
 }
 
-static enum expression_end jump(struct machine_state *state, bool conditional)
+static enum expression_end jump(struct expression_state *state, bool conditional)
 {
 	uint16_t raw;
 	uint64_t value = 1;
@@ -232,7 +233,7 @@ static enum expression_end jump(struct machine_state *state, bool conditional)
 	return EXPRESSION_OK;
 }
 
-static enum expression_end constant(struct machine_state *state, uint8_t op)
+static enum expression_end constant(struct expression_state *state, uint8_t op)
 {
 	uint64_t value;
 	int64_t value_signed;
@@ -260,7 +261,7 @@ static enum expression_end constant(struct machine_state *state, uint8_t op)
 	}
 }
 
-static enum expression_end registers(struct machine_state *state, uint8_t op)
+static enum expression_end registers(struct expression_state *state, uint8_t op)
 {
 	uint64_t column = op - DW_OP_breg0;
 	int64_t offset;
@@ -271,7 +272,7 @@ static enum expression_end registers(struct machine_state *state, uint8_t op)
 	return push_register(state, column, offset);
 }
 
-static enum expression_end step(struct machine_state *state, uint8_t op)
+static enum expression_end step(struct expression_state *state, uint8_t op)
 {
 	if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
 		return push(state, op - DW_OP_lit0);
@@ -325,7 +326,7 @@ enum expression_end expression_evaluate(const struct unwind_arch *arch, const ui
 					const struct stack_copy *stack, const uint64_t *initial,
 					uint64_t *ret, uint64_t *address_ret)
 {
-	struct machine_state state = {
+	struct expression_state state = {
 		.arch = arch,
 		.registers = known,
 		.stack = stack,

@@ -7,7 +7,7 @@
 #define UNWIND_EXPRESSION_H
 
 #include "unwind/arch.h"
-#include "unwind/memory.h"
+#include "unwind/stack_memory.h"
 
 /* Registers of a frame, by column. */
 struct frame_registers {

@@ -3,8 +3,8 @@
 #ifndef UNWIND_FRAME_SEARCH_H
 #define UNWIND_FRAME_SEARCH_H
 
-#include "unwind/memory.h"
-#include "unwind/rows.h"
+#include "unwind/stack_memory.h"
+#include "unwind/unwind_rows.h"
 
 /* A frame with an unknown frame pointer. Borrowed during the call. */
 struct frame_search {

@@ -131,7 +131,7 @@ static const struct go_call *missing_call(const struct go_callers *callers, uint
 }
 
 /* Callers that are being added. */
-struct adding {
+struct go_caller_list {
 	const struct go_callers *callers;
 	const struct frame_sizes *sizes;
 	struct unwind_frame *frames;
@@ -139,13 +139,13 @@ struct adding {
 	bool guessed;              /* a caller may be missing */
 };
 
-static const struct frame_sizes_function *function_of(const struct adding *adding,
+static const struct frame_sizes_function *function_of(const struct go_caller_list *adding,
 						      const struct unwind_frame *frame)
 {
 	return frame_sizes_find(adding->sizes, frame->ip - !frame->exact - adding->callers->bias);
 }
 
-static bool add_frame(struct adding *adding, uint64_t ip, bool exact)
+static bool add_frame(struct go_caller_list *adding, uint64_t ip, bool exact)
 {
 	if (adding->count == adding->limit)
 		return false;
@@ -161,7 +161,7 @@ static bool add_frame(struct adding *adding, uint64_t ip, bool exact)
  * Adds the caller of the last frame, which changes stacks, if the chain lacks it. Returns false if
  * the chain contradicts the code.
  */
-static bool add_missing(struct adding *adding, const struct frame_sizes_function *last)
+static bool add_missing(struct go_caller_list *adding, const struct frame_sizes_function *last)
 {
 	const struct go_callers *callers = adding->callers;
 	const struct unwind_frame *frame = &adding->frames[adding->count - 1];
@@ -188,7 +188,8 @@ static bool add_missing(struct adding *adding, const struct frame_sizes_function
  * Adds frames up to the next function that ends a stack, and gets it. Returns false if there is
  * none, or if an address is not of the program's code.
  */
-static bool add_until_end(struct adding *adding, const struct frame_sizes_function **last_ret)
+static bool add_until_end(struct go_caller_list *adding,
+			  const struct frame_sizes_function **last_ret)
 {
 	const struct go_callers *callers = adding->callers;
 	bool exact = false;
@@ -211,7 +212,7 @@ static bool add_until_end(struct adding *adding, const struct frame_sizes_functi
 void go_callers_add(const struct go_callers *callers, struct unwind_frame *frames, size_t limit,
 		    struct unwind_result *result)
 {
-	struct adding adding = {
+	struct go_caller_list adding = {
 		.callers = callers, .sizes = code_go(callers->code),
 		.frames = frames, .count = result->count, .limit = limit,
 	};

@@ -3,7 +3,7 @@
 #ifndef UNWIND_HEURISTICS_H
 #define UNWIND_HEURISTICS_H
 
-#include "unwind/code.h"
+#include "unwind/unwind_info.h"
 #include "unwind/row.h"
 
 /* Code at `vaddr`. `ip` is the executed instruction or the return address there, as a vaddr. */

@@ -2,7 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/unwind/arch.c lib/unwind/arch.h \
 	lib/unwind/cfi_row.c lib/unwind/cfi_row.h \
-	lib/unwind/code.c lib/unwind/code.h \
+	lib/unwind/unwind_info.c lib/unwind/unwind_info.h \
 	lib/unwind/engine.h \
 	lib/unwind/engine_cfi.c \
 	lib/unwind/frame_search.c lib/unwind/frame_search.h \
@@ -10,12 +10,12 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/go_callers.c lib/unwind/go_callers.h \
 	lib/unwind/go_row.c lib/unwind/go_row.h \
 	lib/unwind/heuristics.c lib/unwind/heuristics.h \
-	lib/unwind/memory.c lib/unwind/memory.h \
+	lib/unwind/stack_memory.c lib/unwind/stack_memory.h \
 	lib/unwind/repair.c lib/unwind/repair.h lib/unwind/repair_internal.h \
 	lib/unwind/repair_log.c \
 	lib/unwind/repair_settle.c \
 	lib/unwind/row.c lib/unwind/row.h \
-	lib/unwind/rows.c lib/unwind/rows.h \
+	lib/unwind/unwind_rows.c lib/unwind/unwind_rows.h \
 	lib/unwind/unwind.c lib/unwind/unwind.h
 if HAVE_LIBUNWIND
 lib_libsprof_core_la_SOURCES += lib/unwind/engine_libunwind.c

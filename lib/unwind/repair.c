@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 
 /* A node with its share of the table. */
-#define NODE_BYTES (sizeof(struct node) + 2 * sizeof(struct slot))
+#define NODE_BYTES (sizeof(struct repair_node) + 2 * sizeof(struct repair_slot))
 
 /* A thread without its log, with its share of the table of threads, which is half full. */
 #define THREAD_BYTES (sizeof(struct thread) + 2 * sizeof(struct u64map_entry))
@@ -33,7 +33,8 @@ struct repair *repair_new(size_t bytes)
 
 static size_t bytes_used(const struct repair *repair)
 {
-	return repair->nodes.count * NODE_BYTES + repair->stacks.count * sizeof(struct stack) +
+	return repair->nodes.count * NODE_BYTES +
+	       repair->stacks.count * sizeof(struct repair_stack) +
 	       repair->threads.count * THREAD_BYTES + repair->log_bytes;
 }
 
@@ -63,7 +64,7 @@ void repair_free(struct repair *repair)
 	free(repair);
 }
 
-static void put_slot(struct slot *slots, size_t count, struct slot slot)
+static void put_slot(struct repair_slot *slots, size_t count, struct repair_slot slot)
 {
 	size_t at = slot.hash & (count - 1);
 	while (slots[at].node)
@@ -74,7 +75,7 @@ static void put_slot(struct slot *slots, size_t count, struct slot slot)
 static bool grow_slots(struct repair *repair)
 {
 	size_t count = repair->slot_count ? repair->slot_count * 2 : 1024;
-	struct slot *slots = calloc(count, sizeof(*slots));
+	struct repair_slot *slots = calloc(count, sizeof(*slots));
 	if (!slots)
 		return false;
 	for (size_t i = 0; i < repair->slot_count; i++)
@@ -97,16 +98,16 @@ uint32_t repair_find(const struct repair *repair, uint64_t hash)
 	return NONE;
 }
 
-uint32_t repair_add_node(struct repair *repair, const struct node *node)
+uint32_t repair_add_node(struct repair *repair, const struct repair_node *node)
 {
 	if ((repair->nodes.count + 1) * 4 > repair->slot_count * 3 && !grow_slots(repair))
 		return NONE;
-	struct node *slot = has_room(repair) ? vec_push(&repair->nodes) : NULL;
+	struct repair_node *slot = has_room(repair) ? vec_push(&repair->nodes) : NULL;
 	if (!slot)
 		return NONE;
 	*slot = *node;
 	put_slot(repair->slots, repair->slot_count,
-		 (struct slot){node->hash, (uint32_t)repair->nodes.count});
+		 (struct repair_slot){node->hash, (uint32_t)repair->nodes.count});
 	return (uint32_t)repair->nodes.count - 1;
 }
 
@@ -114,8 +115,8 @@ uint32_t repair_add_node(struct repair *repair, const struct node *node)
 static uint32_t root_of(struct repair *repair, uint64_t name, bool whole)
 {
 	/* Names may differ by as little as `whole` does. */
-	struct node root = {.hash = hash_pair(hash_u64(name), 0x7265706169720000 + whole),
-			    .ip = name, .parent = NONE, .thread = NONE};
+	struct repair_node root = {.hash = hash_pair(hash_u64(name), 0x7265706169720000 + whole),
+				   .ip = name, .parent = NONE, .thread = NONE};
 	uint32_t known = repair_find(repair, root.hash);
 	return known == NONE ? repair_add_node(repair, &root) : known;
 }
@@ -168,7 +169,7 @@ static uint32_t add_path(struct repair *repair, uint32_t root, uint32_t thread,
 		at = root;
 	for (; known < count && at != NONE; known++) {
 		const struct unwind_frame *frame = &frames[count - 1 - known];
-		at = repair_add_node(repair, &(struct node){
+		at = repair_add_node(repair, &(struct repair_node){
 			.hash = repair->hashes.items[known],
 			.ip = frame->ip,
 			.sp = packed_sp(frame),
@@ -190,29 +191,29 @@ static bool can_be_key(const struct unwind_frame *frames)
 
 static bool push_whole(struct repair *repair, uint32_t thread, uint64_t time_ns, uint32_t node)
 {
-	struct stack *stack = has_room(repair) ? vec_push(&repair->stacks) : NULL;
+	struct repair_stack *stack = has_room(repair) ? vec_push(&repair->stacks) : NULL;
 	if (!stack)
 		return false;
-	*stack = (struct stack){.time_ns = time_ns, .thread = thread, .key = NONE, .node = node,
-				.whole = node};
+	*stack = (struct repair_stack){
+		.time_ns = time_ns, .thread = thread, .key = NONE, .node = node, .whole = node};
 	return true;
 }
 
 /* The nodes of the stack before, the outermost first. */
-struct path {
+struct stack_path {
 	VEC(uint32_t);
 };
 
 /* A stack of a log, which differs from the one before as `words` say. */
 static bool add_logged(struct repair *repair, uint32_t thread, const uint64_t *words,
-		       struct path *path)
+		       struct stack_path *path)
 {
 	size_t shared = words[1] >> 32, count = shared + (uint32_t)words[1];
 	uint32_t at = shared ? path->items[shared - 1] : repair->threads.items[thread].whole;
 	bool room = vec_reserve(path, count);
 	for (size_t i = shared; i < count && room; i++) {
 		const uint64_t *frame = words + 2 + 2 * (i - shared);
-		struct node node = {
+		struct repair_node node = {
 			.hash = path_hash(repair->nodes.items[at].hash, frame[0], frame[1]),
 			.ip = frame[0], .sp = frame[1], .parent = at, .thread = thread,
 		};
@@ -228,7 +229,7 @@ static bool add_logged(struct repair *repair, uint32_t thread, const uint64_t *w
 /* A log's stacks become those of its thread's tree. False when out of memory or room. */
 static bool add_log(struct repair *repair, uint32_t thread, const struct log *log)
 {
-	struct path path = {0};
+	struct stack_path path = {0};
 	bool room = true;
 	for (const struct log_block *block = log->first; block && room; block = block->next)
 		for (size_t i = 0; i < block->count && room;) {
@@ -315,7 +316,7 @@ uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 				 result->count);
 	if (node == NONE)
 		return REPAIR_NONE;
-	*vec_push(&repair->stacks) = (struct stack){
+	*vec_push(&repair->stacks) = (struct repair_stack){
 		.time_ns = time_ns,
 		.thread = index,
 		.key = repair_find(repair, repair->hashes.items[0]),
@@ -347,11 +348,11 @@ static bool merge_thread(struct repair *repair, const struct thread *thread, uin
 
 /* Adds a node of `from`. Its caller was merged before, or found no room. */
 static uint32_t merge_node(struct repair *repair, const struct repair *from,
-			   const struct node *node, const uint32_t *merged)
+			   const struct repair_node *node, const uint32_t *merged)
 {
 	uint32_t at = repair_find(repair, node->hash);
 	if (at == NONE && merged[node->parent] != NONE) {
-		struct node copy = *node;
+		struct repair_node copy = *node;
 		copy.parent = merged[node->parent];
 		if (node->thread != NONE)
 			copy.thread = *u64map_find(&repair->thread_of,
@@ -362,9 +363,9 @@ static uint32_t merge_node(struct repair *repair, const struct repair *from,
 }
 
 static void merge_stack(struct repair *repair, const struct repair *from,
-			const struct stack *stack, const uint32_t *merged)
+			const struct repair_stack *stack, const uint32_t *merged)
 {
-	struct stack copy = *stack;
+	struct repair_stack copy = *stack;
 	copy.node = stack->node == NONE ? NONE : merged[stack->node];
 	if (copy.node != NONE) {
 		const uint32_t *thread =
@@ -410,7 +411,7 @@ static size_t copy_path(const struct repair *repair, uint32_t at, size_t skip,
 {
 	size_t count = 0;
 	for (; repair->nodes.items[at].parent != NONE; at = repair->nodes.items[at].parent) {
-		const struct node *node = &repair->nodes.items[at];
+		const struct repair_node *node = &repair->nodes.items[at];
 		if (skip) {
 			skip--;
 			continue;
@@ -427,7 +428,8 @@ static size_t copy_path(const struct repair *repair, uint32_t at, size_t skip,
 size_t repair_frames(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
 		     size_t limit)
 {
-	const struct stack *of = stack < repair->stacks.count ? &repair->stacks.items[stack] : NULL;
+	const struct repair_stack *of =
+		stack < repair->stacks.count ? &repair->stacks.items[stack] : NULL;
 	if (!of || of->node == NONE)
 		return 0;
 	return copy_path(repair, of->whole == NONE ? of->node : of->whole, 0, frames, limit);
@@ -436,7 +438,8 @@ size_t repair_frames(const struct repair *repair, uint32_t stack, struct unwind_
 size_t repair_outer(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
 		    size_t limit)
 {
-	const struct stack *of = stack < repair->stacks.count ? &repair->stacks.items[stack] : NULL;
+	const struct repair_stack *of =
+		stack < repair->stacks.count ? &repair->stacks.items[stack] : NULL;
 	if (!of || of->key == NONE || of->whole == NONE)
 		return 0;
 	size_t own = copy_path(repair, of->node, 0, NULL, 0);
@@ -453,7 +456,7 @@ static void copy_newest(const struct repair *repair, struct repair *copy)
 {
 	VEC(struct unwind_frame) frames = {0};
 	for (size_t i = repair->stacks.count; i-- > 0 && bytes_used(copy) < copy->limit / 4;) {
-		const struct stack *stack = &repair->stacks.items[i];
+		const struct repair_stack *stack = &repair->stacks.items[i];
 		struct unwind_result result = {.end = UNWIND_COMPLETE};
 		if (stack->whole == NONE)
 			continue;

@@ -13,7 +13,7 @@
 #define EXACT (UINT64_C(1) << 63)
 
 /* A frame in a tree of stacks. Callers have lower numbers than their callees. */
-struct node {
+struct repair_node {
 	uint64_t hash;   /* hash of the path from the root, which identifies the node */
 	uint64_t ip;     /* instruction pointer; of a root, the thread */
 	uint64_t sp;     /* stack pointer, and the flag EXACT */
@@ -21,12 +21,12 @@ struct node {
 	uint32_t thread; /* thread of a tree of complete stacks; NONE: a root, or a truncated stack */
 };
 
-struct slot {
+struct repair_slot {
 	uint64_t hash;
 	uint32_t node; /* index of the node + 1; 0: empty */
 };
 
-struct stack {
+struct repair_stack {
 	uint64_t time_ns;
 	uint32_t thread;
 	uint32_t key;   /* outermost node; NONE: the stack was complete from the start */
@@ -66,10 +66,10 @@ struct thread {
 
 struct repair {
 	size_t limit; /* limit of memory, in bytes */
-	VEC(struct node) nodes;
-	struct slot *slots; /* hash table of nodes */
+	VEC(struct repair_node) nodes;
+	struct repair_slot *slots; /* hash table of nodes */
 	size_t slot_count;
-	VEC(struct stack) stacks;
+	VEC(struct repair_stack) stacks;
 	VEC(struct thread) threads;
 	struct u64map thread_of; /* thread -> index in threads */
 	uint32_t settled;        /* number of stacks that are settled */
@@ -106,6 +106,6 @@ static inline uint64_t packed_sp(const struct unwind_frame *frame)
 }
 
 /* Adds a node that must not exist yet. Returns NONE when out of memory or room. */
-uint32_t repair_add_node(struct repair *repair, const struct node *node);
+uint32_t repair_add_node(struct repair *repair, const struct repair_node *node);
 
 #endif

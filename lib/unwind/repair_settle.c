@@ -48,7 +48,7 @@
 #define PLACE_PART 16
 
 /* A truncated stack to settle. */
-struct job {
+struct truncated_stack {
 	uint64_t thread_name;
 	uint64_t sp, ip; /* the key's; sp without EXACT */
 	uint64_t time_ns;
@@ -58,7 +58,7 @@ struct job {
 /* By thread, from the highest key down, in order of time. */
 static int compare_jobs(const void *a, const void *b)
 {
-	const struct job *x = a, *y = b;
+	const struct truncated_stack *x = a, *y = b;
 	return u64_order(x->thread_name, y->thread_name) ?: u64_order(y->sp, x->sp)
 		?: u64_order(x->ip, y->ip) ?: u64_order(x->time_ns, y->time_ns)
 		?: u64_order(x->stack, y->stack);
@@ -70,7 +70,7 @@ struct trials {
 };
 
 /* Facts about a node, computed while settling. */
-struct notes {
+struct node_facts {
 	uint64_t slices; /* the 64ths of the time in which whole stacks go through it */
 	uint32_t visits;
 	uint32_t twin;   /* another node for the place; NONE: the last */
@@ -84,8 +84,8 @@ struct turn {
 
 struct settling {
 	struct repair *repair;
-	VEC(struct job) jobs;
-	VEC(struct notes) notes;
+	VEC(struct truncated_stack) jobs;
+	VEC(struct node_facts) notes;
 	struct turn *turns;     /* by thread and time */
 	uint32_t *turn_of;      /* stack -> its index in turns */
 	uint64_t *whole_turns;  /* a bit per turn: whole, or joined by now */
@@ -145,13 +145,13 @@ static bool make_jobs(struct settling *settling)
 {
 	struct repair *repair = settling->repair;
 	for (uint32_t i = repair->settled; i < repair->stacks.count; i++) {
-		const struct stack *stack = &repair->stacks.items[i];
+		const struct repair_stack *stack = &repair->stacks.items[i];
 		if (stack->key == NONE)
 			continue;
-		struct job *job = vec_push(&settling->jobs);
+		struct truncated_stack *job = vec_push(&settling->jobs);
 		if (!job)
 			return false;
-		*job = (struct job){
+		*job = (struct truncated_stack){
 			.thread_name = repair->threads.items[stack->thread].name,
 			.sp = repair->nodes.items[stack->key].sp & ~EXACT,
 			.ip = repair->nodes.items[stack->key].ip,
@@ -165,7 +165,7 @@ static bool make_jobs(struct settling *settling)
 	return true;
 }
 
-static uint64_t place_hash(uint32_t thread, const struct node *node)
+static uint64_t place_hash(uint32_t thread, const struct repair_node *node)
 {
 	return hash_pair(hash_pair(node->ip, node->sp), thread);
 }
@@ -196,7 +196,7 @@ static uint32_t common_node(const struct repair *repair, uint32_t a, uint32_t b)
 static void count_visits(struct settling *settling)
 {
 	const struct repair *repair = settling->repair;
-	struct notes *notes = settling->notes.items;
+	struct node_facts *notes = settling->notes.items;
 	uint32_t last = NONE;
 	for (size_t i = 0; i < repair->stacks.count; i++) {
 		const struct turn *turn = &settling->turns[i];
@@ -221,10 +221,10 @@ static bool make_notes(struct settling *settling)
 	settling->first_ns = UINT64_MAX;
 	if (!vec_reserve(&settling->notes, count))
 		return false;
-	struct notes *notes = settling->notes.items;
+	struct node_facts *notes = settling->notes.items;
 	settling->notes.count = count;
 	for (size_t i = 0; i < count; i++)
-		notes[i] = (struct notes){.twin = NONE};
+		notes[i] = (struct node_facts){.twin = NONE};
 	for (size_t i = 0; i < repair->stacks.count; i++) {
 		uint64_t time_ns = repair->stacks.items[i].time_ns;
 		settling->first_ns = time_ns < settling->first_ns ? time_ns : settling->first_ns;
@@ -258,13 +258,13 @@ static bool make_places(struct settling *settling)
 	const struct repair *repair = settling->repair;
 	bool all = repair->nodes.count <= PLACES_ALL;
 	for (size_t i = 0; i < settling->jobs.count; i++) {
-		const struct job *job = &settling->jobs.items[i];
+		const struct truncated_stack *job = &settling->jobs.items[i];
 		uint64_t hash = place_hash(job->thread, &repair->nodes.items[job->key]);
 		if (!u64map_put(&settling->places, hash, NONE, NULL))
 			return false;
 	}
 	for (uint32_t i = 0; i < repair->nodes.count; i++) {
-		const struct node *node = &repair->nodes.items[i];
+		const struct repair_node *node = &repair->nodes.items[i];
 		if (node->thread == NONE)
 			continue;
 		uint64_t hash = place_hash(node->thread, node);
@@ -279,7 +279,7 @@ static bool make_places(struct settling *settling)
 /* Adds the trials of the visits to one place; `newest` begins its list of nodes. */
 static void try_place(const struct settling *settling, uint32_t newest, struct trials *trials)
 {
-	const struct notes *notes = settling->notes.items;
+	const struct node_facts *notes = settling->notes.items;
 	double all = 0;
 	for (uint32_t at = newest; at != NONE; at = notes[at].twin)
 		all += notes[at].visits;
@@ -348,10 +348,10 @@ static bool is_enough(const struct settling *settling, uint32_t thread, uint32_t
 
 /* Returns a callee of `parent` in a thread's whole tree; NONE when out of memory or room. */
 static uint32_t child_of(struct settling *settling, uint32_t thread, uint32_t parent,
-			 const struct node *from)
+			 const struct repair_node *from)
 {
 	struct repair *repair = settling->repair;
-	struct node node = {
+	struct repair_node node = {
 		.hash = path_hash(repair->nodes.items[parent].hash, from->ip, from->sp),
 		.ip = from->ip, .sp = from->sp, .parent = parent, .thread = thread,
 	};
@@ -361,15 +361,15 @@ static uint32_t child_of(struct settling *settling, uint32_t thread, uint32_t pa
 	at = repair_add_node(repair, &node);
 	if (at == NONE || !vec_reserve(&settling->notes, at + 1))
 		return NONE;
-	settling->notes.items[at] = (struct notes){.twin = NONE};
+	settling->notes.items[at] = (struct node_facts){.twin = NONE};
 	settling->notes.count = at + 1;
 	link_node(settling, at, place_hash(thread, &node));
 	return at;
 }
 
 /* `node`, which is of the truncated tree, as it lies below a candidate for its key. */
-static uint32_t move_node(struct settling *settling, const struct job *job, uint32_t node,
-			  uint32_t candidate)
+static uint32_t move_node(struct settling *settling, const struct truncated_stack *job,
+			  uint32_t node, uint32_t candidate)
 {
 	const struct repair *repair = settling->repair;
 	uint32_t at = candidate;
@@ -388,7 +388,7 @@ static uint32_t move_node(struct settling *settling, const struct job *job, uint
 	}
 	while (at != NONE && settling->path.count) {
 		uint32_t index = settling->path.items[--settling->path.count];
-		struct node from = repair->nodes.items[index];
+		struct repair_node from = repair->nodes.items[index];
 		at = child_of(settling, job->thread, at, &from);
 		if (at != NONE && !u64map_put(&settling->moved, (uint64_t)index << 32 | candidate,
 					      at, NULL))
@@ -437,7 +437,7 @@ static uint32_t shared_node(const struct settling *settling, size_t turn, uint32
  * neither the whole stack before it nor the one after it goes through; to others it is part of
  * theirs.
  */
-static void join(struct settling *settling, const struct job *job, uint32_t candidate)
+static void join(struct settling *settling, const struct truncated_stack *job, uint32_t candidate)
 {
 	const struct repair *repair = settling->repair;
 	uint32_t whole = move_node(settling, job, repair->stacks.items[job->stack].node, candidate);
@@ -457,8 +457,8 @@ static void join(struct settling *settling, const struct job *job, uint32_t cand
 }
 
 /* The whole stack next to a job's, before (-1) or after it (1); its innermost node, or NONE. */
-static uint32_t neighbour(const struct settling *settling, const struct job *job, int step,
-			  size_t most)
+static uint32_t neighbour(const struct settling *settling, const struct truncated_stack *job,
+			  int step, size_t most)
 {
 	const struct repair *repair = settling->repair;
 	size_t at = settling->turn_of[job->stack];
@@ -475,10 +475,11 @@ static uint32_t neighbour(const struct settling *settling, const struct job *job
 }
 
 /* The candidate that the whole stacks before and after go through; NONE if they do not. */
-static uint32_t candidate_around(const struct settling *settling, const struct job *job, bool only)
+static uint32_t candidate_around(const struct settling *settling, const struct truncated_stack *job,
+				 bool only)
 {
 	const struct repair *repair = settling->repair;
-	const struct node *key = &repair->nodes.items[job->key];
+	const struct repair_node *key = &repair->nodes.items[job->key];
 	size_t most = only ? NEIGHBOUR_MOST : NEIGHBOUR_MOST_OF_MANY;
 	uint32_t before = neighbour(settling, job, -1, most);
 	uint32_t after = before == NONE ? NONE : neighbour(settling, job, 1, most);
@@ -492,15 +493,15 @@ static uint32_t candidate_around(const struct settling *settling, const struct j
 }
 
 /* All jobs are for one key. */
-static void settle_key(struct settling *settling, const struct job *jobs, size_t count)
+static void settle_key(struct settling *settling, const struct truncated_stack *jobs, size_t count)
 {
 	struct repair *repair = settling->repair;
-	const struct node *key = &repair->nodes.items[jobs->key];
+	const struct repair_node *key = &repair->nodes.items[jobs->key];
 	const uint32_t *place = u64map_find(&settling->places, place_hash(jobs->thread, key));
 	uint32_t newest = place ? *place : NONE;
 	if (newest == NONE)
 		return;
-	const struct notes notes = settling->notes.items[newest];
+	const struct node_facts notes = settling->notes.items[newest];
 	bool only = notes.twin == NONE && is_enough(settling, jobs->thread, notes.visits);
 	for (size_t i = 0; i < count; i++) {
 		repair->stacks.items[jobs[i].stack].known = true;
@@ -522,7 +523,7 @@ static bool settle_all(struct settling *settling)
 		return true;
 	if (!make_turns(settling) || !make_notes(settling) || !make_places(settling) || !try_all(settling))
 		return false;
-	const struct job *jobs = settling->jobs.items;
+	const struct truncated_stack *jobs = settling->jobs.items;
 	qsort(settling->jobs.items, settling->jobs.count, sizeof(*jobs), compare_jobs);
 	for (size_t i = 0; i < settling->jobs.count; i += count) {
 		for (count = 1; i + count < settling->jobs.count &&

@@ -100,7 +100,7 @@ struct unwind_sample {
 	 */
 	const uint64_t *callers;
 	size_t caller_count;
-	const struct memory_source *source; /* reads what `stack` lacks (unwind/memory.h); NULL: none */
+	const struct memory_source *source; /* reads what `stack` lacks; NULL: none */
 	bool ip_and_sp_only; /* other registers are unknown, whatever they contain (SP_MISC_SNAPSHOT): a frame
 			      * pointer is searched on the stack if one is needed */
 	bool in_kernel; /* the sample was taken in the kernel, perhaps during execve(2) */

@@ -19,7 +19,7 @@
 #include "base/sized.h"
 #include "proc/maps.h"
 #include "unwind/arch.h"
-#include "unwind/memory.h"
+#include "unwind/stack_memory.h"
 
 /*
  * Stacks of one thread. Memory is read by pages into a small cache, because a read may be a system

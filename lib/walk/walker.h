@@ -8,7 +8,7 @@
 
 #include <sprof/reader.h>
 #include "file/reader_io.h"
-#include "record/length.h"
+#include "record/record_length.h"
 #include "record/raw.h"
 
 struct walker;

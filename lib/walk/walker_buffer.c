@@ -7,8 +7,8 @@
  * decoded: a report of 566 MB takes 430 ms of CPU time with 256 KiB, 510 with 1 MiB.
  *
  * Stack copies are an exception, because a report looks at a tenth of their bytes: if it is safe
- * (mapping.h), windows of the file take the place of the buffer. A report of 1.6 GB of copies of
- * 8 KB takes 0.70 of the time then.
+ * (file_mapping.h), windows of the file take the place of the buffer. A report of 1.6 GB of copies
+ * of 8 KB takes 0.70 of the time then.
  *
  * A record is never split: a buffer that ends inside one is filled again from that record's
  * start. Records thus stay aligned as they are in the file.
@@ -23,12 +23,12 @@
 #include "base/io.h"
 #include "file/reader_damage.h"
 #include "file/reader_struct.h"
-#include "record/length.h"
+#include "record/record_length.h"
 
 /*
- * A record's contents give its length (record/length.h). If its size is larger, and records begin
- * after the contents, it is returned with that length, and reading continues there. The kernel
- * itself leaves bytes there in three types only (record/length.h).
+ * A record's contents give its length (record/record_length.h). If its size is larger, and records
+ * begin after the contents, it is returned with that length, and reading continues there. The
+ * kernel itself leaves bytes there in three types only (record/record_length.h).
  *
  * A sample's length is known once its fields are decoded, which code that skips samples does not
  * do. Therefore walkers decode samples as soon as one such sample was found.
@@ -88,9 +88,9 @@ static bool time_at(struct walker *walker, const struct raw_record *raw, size_t 
 
 /*
  * Finds out whether a record contains other records after its first `length` bytes. The kernel's
- * size is too large for some types (record/length.h): old contents of the ring buffer follow, which
- * may look like records. If records begin after header.size, too, times decide. Records that perf
- * makes itself have time 0, and were never in a ring buffer.
+ * size is too large for some types (record/record_length.h): old contents of the ring buffer
+ * follow, which may look like records. If records begin after header.size, too, times decide.
+ * Records that perf makes itself have time 0, and were never in a ring buffer.
  */
 static struct sp_error *contains_records(struct walker *walker, const struct raw_record *raw,
 					 size_t length, bool *ret)

@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sprof/reader.h>
-#include "file/mapping.h"
+#include "file/file_mapping.h"
 #include "record/decode.h"
-#include "record/length.h"
+#include "record/record_length.h"
 #include "record/raw.h"
 #include "record/types.h"
 
@@ -88,7 +88,7 @@ struct walker {
 	uint64_t base_offset; /* offset in the file of base[0] */
 	uint8_t *buffer;
 	size_t buffer_size;
-	struct mapping *mapping; /* NULL: the file is read, not mapped */
+	struct file_mapping *mapping; /* NULL: the file is read, not mapped */
 	struct { uint64_t begin, size; bool is_open; } window;
 	uint64_t unmapped_end;   /* offset below which no window is tried */
 	uint64_t begin_end; /* offset after the last record's begin */

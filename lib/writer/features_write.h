@@ -3,7 +3,7 @@
 #ifndef WRITER_FEATURES_WRITE_H
 #define WRITER_FEATURES_WRITE_H
 
-#include "file/format.h"
+#include "file/file_format.h"
 #include "record/put.h"
 #include "writer/writer_info.h"
 

@@ -3,7 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/writer/close.c \
 	lib/writer/durable.c lib/writer/durable.h \
 	lib/writer/features_write.c lib/writer/features_write.h \
-	lib/writer/output.c lib/writer/output.h \
+	lib/writer/written_file.c lib/writer/written_file.h \
 	lib/writer/packing.c \
 	lib/writer/commit.c lib/writer/commit.h \
 	lib/writer/preallocate.c \
@@ -14,5 +14,5 @@ lib_libsprof_core_la_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/test_writer.c \
 	tests/unit/test_durable.c \
-	tests/unit/test_output_file.c \
+	tests/unit/test_written_file.c \
 	tests/unit/test_written.c

@@ -15,7 +15,7 @@ struct writer;
 /*
  * Opens PATH ("-": standard output). A regular file gets mode 0600 and appears at
  * PATH with writer_publish(). Links that another user could have planted are not followed
- * (output.h). A pipe or device is written in perf's pipe format.
+ * (written_file.h). A pipe or device is written in perf's pipe format.
  *
  * Fails with SP_ERROR_UNSUPPORTED if compression is requested and the build has no zstd.
  *

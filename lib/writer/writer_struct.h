@@ -11,7 +11,7 @@
 #include "file/deflate.h"
 #include "writer/commit.h"
 #include "writer/features_write.h"
-#include "writer/output.h"
+#include "writer/written_file.h"
 
 /* Buffer of records that are to be compressed, one zstd frame at a time. */
 
@@ -77,7 +77,7 @@ struct auxtrace_place {
 };
 
 struct writer {
-	struct output output;
+	struct written_file output;
 	char *name; /* name of the output, for messages */
 	struct feature_set features;
 	struct record_buffer

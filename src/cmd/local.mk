@@ -10,38 +10,38 @@ src_libcommand_la_SOURCES += \
 	src/cmd/common/session.c src/cmd/common/session.h \
 	src/cmd/info/details.c \
 	src/cmd/info/info.c src/cmd/info/info.h \
-	src/cmd/info/json.c \
-	src/cmd/info/losses.c \
-	src/cmd/info/text.c \
-	src/cmd/info/time_bins.c src/cmd/info/time_bins.h \
+	src/cmd/info/info_json.c \
+	src/cmd/info/losses_output.c \
+	src/cmd/info/info_text.c \
+	src/cmd/info/cpu_time_bins.c src/cmd/info/cpu_time_bins.h \
 	src/cmd/list/list.c \
 	src/cmd/record/answer.c \
-	src/cmd/record/arguments.c src/cmd/record/arguments.h \
+	src/cmd/record/record_arguments.c src/cmd/record/record_arguments.h \
 	src/cmd/record/empty.c \
-	src/cmd/record/fields.c \
-	src/cmd/record/files.c src/cmd/record/files.h \
+	src/cmd/record/sample_fields.c \
+	src/cmd/record/file_options.c src/cmd/record/file_options.h \
 	src/cmd/record/name_store.c src/cmd/record/name_store.h \
 	src/cmd/record/record.c src/cmd/record/record.h \
 	src/cmd/record/program.c \
-	src/cmd/record/summary.c \
+	src/cmd/record/record_summary.c \
 	src/cmd/record/values.c src/cmd/record/values.h \
-	src/cmd/report/arguments.c src/cmd/report/arguments.h \
-	src/cmd/report/fields.c \
+	src/cmd/report/report_arguments.c src/cmd/report/report_arguments.h \
+	src/cmd/report/tracepoint_fields.c \
 	src/cmd/report/key_options.c \
 	src/cmd/report/keys.c \
 	src/cmd/report/missing.c \
 	src/cmd/report/mode.c \
 	src/cmd/report/report.c \
-	src/cmd/script/arguments.c \
-	src/cmd/script/code.c \
+	src/cmd/script/script_arguments.c \
+	src/cmd/script/code_blocks.c \
 	src/cmd/script/counters.c \
 	src/cmd/script/dump.c \
-	src/cmd/script/fields.c src/cmd/script/fields.h \
-	src/cmd/script/json.c \
+	src/cmd/script/line_fields.c src/cmd/script/line_fields.h \
+	src/cmd/script/script_json.c \
 	src/cmd/script/json_user.c \
 	src/cmd/script/records.c \
 	src/cmd/script/script.c src/cmd/script/script.h \
-	src/cmd/script/text.c \
+	src/cmd/script/script_text.c \
 	src/cmd/script/view.c \
-	src/cmd/stat/arguments.c \
-	src/cmd/stat/stat.c src/cmd/stat/stat.h
+	src/cmd/stat/stat_arguments.c \
+	src/cmd/stat/stat.c src/cmd/stat/stat_arguments.h

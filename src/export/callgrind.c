@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "buffer.h"
-#include "export/notes.h"
+#include "export/report_notes.h"
 #include "export/unique.h"
 #include "list.h"
 #include "out/output.h"
@@ -32,13 +32,13 @@ struct costs {
 };
 
 /* Names of files or of objects, each written once. */
-struct names {
+struct callgrind_names {
 	struct unique texts;
 	uint32_t written;
 };
 
 /* A node of the current stack. */
-struct frame {
+struct callgrind_frame {
 	const struct sp_tree_node *node;
 	size_t next;       /* index of the child to visit next */
 	uint32_t function; /* index in `functions` */
@@ -57,8 +57,8 @@ struct callgrind {
 	LIST(uint32_t) first_call;  /* by line */
 	struct costs lines;      /* function, line */
 	struct costs calls;      /* index of the caller's line, called function */
-	LIST(struct frame) stack;
-	struct names objects, files;
+	LIST(struct callgrind_frame) stack;
+	struct callgrind_names objects, files;
 	bool failed;             /* out of memory */
 };
 
@@ -150,7 +150,8 @@ static uint32_t line_index(struct callgrind *callgrind, uint32_t function, uint3
 }
 
 /* Adds a call by the function on top of the stack. */
-static void add_call(struct callgrind *callgrind, size_t event, const struct frame *called)
+static void add_call(struct callgrind *callgrind, size_t event,
+		     const struct callgrind_frame *called)
 {
 	uint32_t line = callgrind->stack.items[callgrind->stack.count - 1].line;
 	const uint64_t key[] = {line, called->function};
@@ -165,7 +166,7 @@ static void add_call(struct callgrind *callgrind, size_t event, const struct fra
 /* Puts a node on the stack, and adds its costs. */
 static void enter(struct callgrind *callgrind, size_t event, const struct sp_tree_node *node)
 {
-	struct frame frame = {.node = node};
+	struct callgrind_frame frame = {.node = node};
 	frame.function = function_index(callgrind, node);
 	if (!callgrind->failed)
 		frame.line = line_index(callgrind, frame.function, node->line);
@@ -175,7 +176,7 @@ static void enter(struct callgrind *callgrind, size_t event, const struct sp_tre
 	callgrind->open.items[frame.function] = true;
 	if (callgrind->stack.count)
 		add_call(callgrind, event, &frame);
-	struct frame *slot = list_push(&callgrind->stack);
+	struct callgrind_frame *slot = list_push(&callgrind->stack);
 	callgrind->failed |= !slot;
 	if (!slot)
 		return;
@@ -186,13 +187,13 @@ static void enter(struct callgrind *callgrind, size_t event, const struct sp_tre
 
 static void leave(struct callgrind *callgrind)
 {
-	const struct frame *top = &callgrind->stack.items[--callgrind->stack.count];
+	const struct callgrind_frame *top = &callgrind->stack.items[--callgrind->stack.count];
 	if (!top->repeats)
 		callgrind->open.items[top->function] = false;
 }
 
 /* Writes the name of a file or object: "(7) NAME" at its first use, then "(7)". */
-static void put_name(struct callgrind *callgrind, struct names *names, const char *title,
+static void put_name(struct callgrind *callgrind, struct callgrind_names *names, const char *title,
 		     const char *name)
 {
 	struct buffer *text = &callgrind->text;
@@ -305,7 +306,8 @@ static bool write_callgrind(const struct report *report, FILE *out)
 		if (root)
 			enter(&callgrind, i, root);
 		while (callgrind.stack.count && !callgrind.failed) {
-			struct frame *top = &callgrind.stack.items[callgrind.stack.count - 1];
+			struct callgrind_frame *top =
+				&callgrind.stack.items[callgrind.stack.count - 1];
 			if (top->next < top->node->child_count)
 				enter(&callgrind, i, &top->node->children[top->next++]);
 			else
@@ -326,7 +328,7 @@ static bool write_callgrind(const struct report *report, FILE *out)
 	return done;
 }
 
-const struct output output_callgrind = {
+const struct output_format output_callgrind = {
 	.name = "callgrind",
 	.files = (const char *const[]){"callgrind.*", "*.callgrind", NULL},
 	.stacks = true,

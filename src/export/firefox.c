@@ -302,7 +302,7 @@ static void write_thread(struct firefox *firefox, const struct firefox_thread *r
 }
 
 /* Index entry of the main thread of a process. */
-struct process {
+struct process_entry {
 	size_t recording;
 	int32_t pid;
 	const char *comm;
@@ -310,7 +310,7 @@ struct process {
 
 static int compare_processes(const void *a, const void *b)
 {
-	const struct process *x = a, *y = b;
+	const struct process_entry *x = a, *y = b;
 	if (x->recording != y->recording)
 		return x->recording < y->recording ? -1 : 1;
 	return (x->pid > y->pid) - (x->pid < y->pid);
@@ -322,19 +322,20 @@ static bool write_threads(struct firefox *firefox)
 	static const struct sp_timeline_thread none = {.comm = "no samples"};
 	const struct sp_timeline *timeline = firefox->timeline;
 	size_t thread_count = timeline ? timeline->thread_count : 0, count = 0;
-	struct process *processes = calloc(thread_count + 1, sizeof(*processes));
+	struct process_entry *processes = calloc(thread_count + 1, sizeof(*processes));
 	if (!processes)
 		return false;
 	for (size_t i = 0; i < thread_count; i++) {
 		const struct sp_timeline_thread *thread = &timeline->threads[i];
 		if (thread->pid == thread->tid)
-			processes[count++] = (struct process){thread->recording, thread->pid, thread->comm};
+			processes[count++] = (struct process_entry){thread->recording, thread->pid,
+								    thread->comm};
 	}
 	qsort(processes, count, sizeof(*processes), compare_processes);
 	json_begin_lines(&firefox->json, "threads", '[');
 	for (size_t i = 0; i < firefox->thread_count; i++) {
 		const struct sp_timeline_thread *thread = &timeline->threads[firefox->threads[i].thread];
-		const struct process key = {thread->recording, thread->pid, NULL}, *found =
+		const struct process_entry key = {thread->recording, thread->pid, NULL}, *found =
 			bsearch(&key, processes, count, sizeof(*processes), compare_processes);
 		write_thread(firefox, &firefox->threads[i], thread, found ? found->comm : thread->comm);
 	}
@@ -429,7 +430,7 @@ static bool write_firefox(const struct report *report, FILE *out)
 	return done;
 }
 
-const struct output output_firefox = {
+const struct output_format output_firefox = {
 	.name = "firefox",
 	.files = (const char *const[]){"*.json.gz", "*.firefox.json", NULL},
 	.stacks = true,

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "export/notes.h"
+#include "export/report_notes.h"
 
 #define FORMAT_VERSION 66
 #define GECKO_VERSION 36 /* version of Firefox's own format, which this one extends */

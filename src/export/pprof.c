@@ -12,7 +12,7 @@
 #include <string.h>
 #include "buffer.h"
 #include "export/gzip.h"
-#include "export/notes.h"
+#include "export/report_notes.h"
 #include "export/protobuf.h"
 #include "export/unique.h"
 #include "list.h"
@@ -26,7 +26,7 @@
 enum { LABEL_PID, LABEL_TID, LABEL_COMM, LABEL_COUNT };
 
 /* A node of the current stack. */
-struct frame {
+struct pprof_frame {
 	const struct sp_tree_node *node;
 	size_t next;        /* index of the child to visit next */
 	uint32_t location;  /* index in `locations` of this function in its frame */
@@ -49,7 +49,7 @@ struct pprof {
 	struct unique used;      /* locations that samples have; an id is an index plus 1 */
 	LIST(char *) names;      /* value types' names */
 	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
-	LIST(struct frame) stack;
+	LIST(struct pprof_frame) stack;
 	struct unique labels;    /* labels of a sample: process, thread, index of the name in strings */
 	struct unique labelled;  /* node and labels of samples of one event */
 	LIST(struct sp_weight) sums; /* samples and weight of each row of labelled */
@@ -137,10 +137,10 @@ static void enter(struct pprof *pprof, const struct sp_tree_node *node)
 	if (pprof->stack.count)
 		caller = (uint64_t)pprof->stack.items[pprof->stack.count - 1].location + 1;
 	uint32_t location = location_index(pprof, node, caller);
-	struct frame *frame = list_push(&pprof->stack);
+	struct pprof_frame *frame = list_push(&pprof->stack);
 	pprof->failed |= !frame;
 	if (frame)
-		*frame = (struct frame){.node = node, .location = location};
+		*frame = (struct pprof_frame){.node = node, .location = location};
 }
 
 /* Appends a message that was made in `part` as an element of the profile. */
@@ -217,7 +217,7 @@ static void put_sample(struct pprof *pprof, size_t number, const struct sp_weigh
 /* Appends the samples with a stack that ends at the top node. */
 static void put_top(struct pprof *pprof, size_t number)
 {
-	const struct frame *stack = pprof->stack.items;
+	const struct pprof_frame *stack = pprof->stack.items;
 	size_t depth = pprof->stack.count;
 	/* Innermost first. An inlined function is in the location of the one below. */
 	for (size_t i = depth; i-- > 0;)
@@ -234,7 +234,7 @@ static void put_samples(struct pprof *pprof, size_t number)
 		pprof->stack.count = 0;
 		enter(pprof, &root->children[i]);
 		while (pprof->stack.count && !pprof->failed) {
-			struct frame *top = &pprof->stack.items[pprof->stack.count - 1];
+			struct pprof_frame *top = &pprof->stack.items[pprof->stack.count - 1];
 			/* Time that samples of another state stand for has no samples. */
 			if (!top->next && (top->node->self.samples || top->node->self.weight))
 				put_top(pprof, number);
@@ -410,10 +410,10 @@ static bool is_program(const struct sp_tree_node *node)
 static const struct sp_tree_node *find_program(struct pprof *pprof, const struct sp_tree_node *root)
 {
 	const struct sp_tree_node *found = NULL;
-	struct frame *frame = root ? list_push(&pprof->stack) : NULL;
+	struct pprof_frame *frame = root ? list_push(&pprof->stack) : NULL;
 	pprof->failed |= root && !frame;
 	if (frame)
-		*frame = (struct frame){.node = root};
+		*frame = (struct pprof_frame){.node = root};
 	while (pprof->stack.count) {
 		const struct sp_tree_node *node = pprof->stack.items[--pprof->stack.count].node;
 		if (is_program(node) && (!found || node->total.weight > found->total.weight))
@@ -423,7 +423,7 @@ static const struct sp_tree_node *find_program(struct pprof *pprof, const struct
 			frame = list_push(&pprof->stack);
 			pprof->failed |= !frame;
 			if (frame)
-				*frame = (struct frame){.node = &node->children[i]};
+				*frame = (struct pprof_frame){.node = &node->children[i]};
 		}
 	}
 	return found;
@@ -523,7 +523,7 @@ static bool write_pprof(const struct report *report, FILE *out)
 	return compressed;
 }
 
-const struct output output_pprof = {
+const struct output_format output_pprof = {
 	.name = "pprof",
 	.files = (const char *const[]){"*.pb.gz", "*.pprof", NULL},
 	.binary = true,

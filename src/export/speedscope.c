@@ -9,7 +9,7 @@
 #include <string.h>
 #include "buffer.h"
 #include "diag.h"
-#include "export/notes.h"
+#include "export/report_notes.h"
 #include "export/unique.h"
 #include "json.h"
 #include "list.h"
@@ -22,7 +22,7 @@
 static const char smaller[] = "(smaller)";
 
 /* One thread's cells of one event. */
-struct lane {
+struct thread_lane {
 	size_t event;       /* index of the timeline */
 	uint32_t thread;
 	size_t first, count; /* range of `order` */
@@ -37,7 +37,7 @@ struct speedscope {
 	LIST(const struct sp_tree_node *) nodes; /* a node of each frame; NULL: `smaller` */
 	uint32_t **frame_of;  /* by event and node of its timeline: index in `frames` */
 	uint32_t **order;     /* by event: its cells by thread, each thread's in order of time */
-	LIST(struct lane) lanes;
+	LIST(struct thread_lane) lanes;
 	uint32_t *path;       /* buffer for one stack */
 	size_t path_room;
 };
@@ -100,8 +100,8 @@ static bool list_lanes(struct speedscope *speedscope, size_t event)
 	if (!order || !list_reserve(&speedscope->lanes, first + timeline->thread_count + 1))
 		return false;
 	for (uint32_t i = 0; i < timeline->thread_count; i++)
-		*list_push(&speedscope->lanes) = (struct lane){.event = event, .thread = i};
-	struct lane *lanes = speedscope->lanes.items + first;
+		*list_push(&speedscope->lanes) = (struct thread_lane){.event = event, .thread = i};
+	struct thread_lane *lanes = speedscope->lanes.items + first;
 	for (size_t i = 0; i < timeline->cell_count; i++)
 		lanes[timeline->cells[i].thread].count++;
 	for (size_t i = 0; i < timeline->thread_count; i++) {
@@ -110,7 +110,7 @@ static bool list_lanes(struct speedscope *speedscope, size_t event)
 		lanes[i].count = 0;
 	}
 	for (size_t i = 0; i < timeline->cell_count; i++) {
-		struct lane *lane = &lanes[timeline->cells[i].thread];
+		struct thread_lane *lane = &lanes[timeline->cells[i].thread];
 		order[lane->first + lane->count++] = (uint32_t)i;
 		lane->weight += timeline->cells[i].weight;
 	}
@@ -119,7 +119,7 @@ static bool list_lanes(struct speedscope *speedscope, size_t event)
 
 static int compare_lanes(const void *a, const void *b)
 {
-	const struct lane *x = a, *y = b;
+	const struct thread_lane *x = a, *y = b;
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
 	if (x->weight != y->weight)
@@ -127,8 +127,8 @@ static int compare_lanes(const void *a, const void *b)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-static const struct sp_cell *lane_cell(const struct speedscope *speedscope, const struct lane *lane,
-				       size_t index)
+static const struct sp_cell *lane_cell(const struct speedscope *speedscope,
+				       const struct thread_lane *lane, size_t index)
 {
 	uint32_t cell = speedscope->order[lane->event][lane->first + index];
 	return &speedscope->report->timelines[lane->event]->cells[cell];
@@ -169,7 +169,7 @@ static bool flush(struct speedscope *speedscope)
  * Writes the lane's stacks, or, if `weights`, their weights, as a JSON array. Returns false when out of
  * memory.
  */
-static bool put_samples(struct speedscope *speedscope, const struct lane *lane, bool weights)
+static bool put_samples(struct speedscope *speedscope, const struct thread_lane *lane, bool weights)
 {
 	struct buffer *text = &speedscope->text;
 	bool more = false;
@@ -191,7 +191,7 @@ static bool put_samples(struct speedscope *speedscope, const struct lane *lane, 
 	return flush(speedscope);
 }
 
-static bool put_lane(struct speedscope *speedscope, const struct lane *lane)
+static bool put_lane(struct speedscope *speedscope, const struct thread_lane *lane)
 {
 	const struct report *report = speedscope->report;
 	const struct sp_timeline_thread *thread =
@@ -341,7 +341,7 @@ static bool check_size(const struct report *report)
 	return false;
 }
 
-const struct output output_speedscope = {
+const struct output_format output_speedscope = {
 	.name = "speedscope",
 	.files = (const char *const[]){"*.speedscope.json", "*.speedscope.json.gz", NULL},
 	.stacks = true,

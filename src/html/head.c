@@ -6,7 +6,7 @@
 #include <time.h>
 #include "buffer.h"
 #include "json.h"
-#include "out/findings.h"
+#include "out/findings_output.h"
 
 #define NS_PER_S 1000000000
 
@@ -23,14 +23,14 @@ void head_deinit(struct head *head)
 }
 
 /* Facts that tree nodes and rows have in common. */
-struct code {
+struct code_facts {
 	const char *name, *dso, *path;
 	uint64_t address;
 	unsigned int kind;
 };
 
 /* Returns the function's index; UNIQUE_NONE when out of memory. */
-static uint32_t add_function(struct head *head, const struct code *code)
+static uint32_t add_function(struct head *head, const struct code_facts *code)
 {
 	uint64_t row[FUNCTION_COLUMNS] = {
 		[FUNCTION_NAME] = unique_add_text(&head->strings, code->name ?: ""),
@@ -49,9 +49,10 @@ static uint32_t add_node(struct head *head, const struct page_node *node)
 {
 	const struct sp_tree_node *from = node->node;
 	if (!from)
-		return add_function(head, &(const struct code){.name = "(smaller)", .kind = KIND_LIGHT});
-	struct code code = {node_name(from), from->dso, from->dso_path, from->address,
-			    from->level & KIND_LEVEL};
+		return add_function(
+			head, &(const struct code_facts){.name = "(smaller)", .kind = KIND_LIGHT});
+	struct code_facts code = {node_name(from), from->dso, from->dso_path, from->address,
+				  from->level & KIND_LEVEL};
 	/* States of threads, and time without a stack, are no functions, either. */
 	if (from->state)
 		code.kind = KIND_MISSING | KIND_STATE | from->state;
@@ -64,8 +65,8 @@ static uint32_t add_node(struct head *head, const struct page_node *node)
 
 uint32_t head_add_row(struct head *head, const struct sp_row *row)
 {
-	struct code code = {row->function ?: row->symbol, row->dso, row->dso_path, row->address,
-			    row->level & KIND_LEVEL};
+	struct code_facts code = {row->function ?: row->symbol, row->dso, row->dso_path,
+				  row->address, row->level & KIND_LEVEL};
 	if (!row->symbol_known)
 		code.kind |= KIND_UNKNOWN;
 	return add_function(head, &code);
@@ -73,7 +74,7 @@ uint32_t head_add_row(struct head *head, const struct sp_row *row)
 
 uint32_t head_add_inner(struct head *head)
 {
-	const struct code code = {.name = "(inner frames)", .kind = KIND_LIGHT};
+	const struct code_facts code = {.name = "(inner frames)", .kind = KIND_LIGHT};
 	return add_function(head, &code);
 }
 
@@ -81,9 +82,9 @@ uint32_t head_add_light(struct head *head, uint32_t function)
 {
 	const uint64_t *of = unique_row(&head->functions, function);
 	const char *const *texts = head->strings.texts;
-	const struct code code = {.name = "(light functions)", .dso = texts[of[FUNCTION_DSO]],
-				  .path = texts[of[FUNCTION_PATH]],
-				  .kind = of[FUNCTION_KIND] & KIND_LEVEL};
+	const struct code_facts code = {.name = "(light functions)", .dso = texts[of[FUNCTION_DSO]],
+					.path = texts[of[FUNCTION_PATH]],
+					.kind = of[FUNCTION_KIND] & KIND_LEVEL};
 	return add_function(head, &code);
 }
 

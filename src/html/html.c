@@ -45,7 +45,7 @@
 #include "html/markup.h"
 #include "html/page.h"
 #include "html/reduce.h"
-#include "html/source.h"
+#include "html/html_source.h"
 #include "json.h"
 #include "out/output.h"
 
@@ -382,26 +382,26 @@ static FILE *base64_open(FILE *out)
 #define ROUNDS_MAX 6
 
 /* A block of data: compressed text in an HTML file. */
-struct block {
+struct data_block {
 	FILE *encoded, *stream;
 	struct buffer text; /* not written to the stream yet */
 };
 
-static bool block_open(struct block *block, FILE *out)
+static bool block_open(struct data_block *block, FILE *out)
 {
-	*block = (struct block){.encoded = base64_open(out)};
+	*block = (struct data_block){.encoded = base64_open(out)};
 	block->stream = block->encoded ? gzip_open(block->encoded) : NULL;
 	return block->stream;
 }
 
-static void block_flush(struct block *block)
+static void block_flush(struct data_block *block)
 {
 	fwrite(block->text.text, 1, block->text.count, block->stream);
 	block->text.count = 0;
 }
 
 /* Returns false if memory ran out. Write errors stay in the file. */
-static bool block_close(struct block *block)
+static bool block_close(struct data_block *block)
 {
 	if (block->stream) {
 		block_flush(block);
@@ -414,7 +414,7 @@ static bool block_close(struct block *block)
 	return done;
 }
 
-static void put(struct block *block, uint64_t number)
+static void put(struct data_block *block, uint64_t number)
 {
 	protobuf_varint(&block->text, number);
 	if (block->text.count > 64 << 10)
@@ -422,7 +422,7 @@ static void put(struct block *block, uint64_t number)
 }
 
 /* Writes the head after its size. Returns false when out of memory. */
-static bool put_head(struct block *block, const struct head *head)
+static bool put_head(struct data_block *block, const struct head *head)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -440,7 +440,7 @@ static bool put_head(struct block *block, const struct head *head)
 	return done;
 }
 
-static void put_nodes(struct block *block, const struct page_event *event)
+static void put_nodes(struct data_block *block, const struct page_event *event)
 {
 	const struct page_node *nodes = event->nodes.items;
 	size_t count = event->nodes.count;
@@ -456,8 +456,8 @@ static void put_nodes(struct block *block, const struct page_event *event)
 		put(block, event->period ? 0 : nodes[i].weight);
 }
 
-static void put_rows(struct block *block, const struct sp_profile *profile, const uint32_t *functions,
-		     size_t count)
+static void put_rows(struct data_block *block, const struct sp_profile *profile,
+		     const uint32_t *functions, size_t count)
 {
 	const struct sp_row *rows = profile->rows;
 	for (size_t i = 0; i < count; i++)
@@ -483,7 +483,7 @@ static void put_rows(struct block *block, const struct sp_profile *profile, cons
 	}
 }
 
-static void put_cells(struct block *block, const struct page_event *event)
+static void put_cells(struct data_block *block, const struct page_event *event)
 {
 	const struct page_cell *cells = event->cells.items;
 	size_t count = event->cells.count;
@@ -512,7 +512,7 @@ static void put_cells(struct block *block, const struct page_event *event)
 		put(block, event->lanes.shares.items[i]);
 }
 
-static void put_waits(struct block *block, const struct sp_row *rows, size_t count)
+static void put_waits(struct data_block *block, const struct sp_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		put(block, rows[i].self_times ? rows[i].self_times->waits : 0);
@@ -523,7 +523,7 @@ static void put_waits(struct block *block, const struct sp_row *rows, size_t cou
 static bool put_tree_block(const struct head *head, FILE *out)
 {
 	const struct page *page = head->page;
-	struct block block;
+	struct data_block block;
 	bool done = block_open(&block, out) && put_head(&block, head);
 	if (done) {
 		for (size_t column = FUNCTION_NAME; column < FUNCTION_ADDRESS; column++)
@@ -541,7 +541,7 @@ static bool put_tree_block(const struct head *head, FILE *out)
 
 static bool put_cells_block(const struct page *page, FILE *out)
 {
-	struct block block;
+	struct data_block block;
 	bool done = block_open(&block, out);
 	for (size_t i = 0; done && i < page->event_count; i++)
 		put_cells(&block, &page->events[i]);
@@ -550,7 +550,7 @@ static bool put_cells_block(const struct page *page, FILE *out)
 
 static bool put_source_block(struct head *head, FILE *out)
 {
-	struct block block;
+	struct data_block block;
 	bool done = block_open(&block, out) && listing_write(head->page->report, head, block.stream);
 	return block_close(&block) && done;
 }
@@ -648,7 +648,7 @@ static bool check_source(const struct report *report)
 	return done;
 }
 
-const struct output output_html = {
+const struct output_format output_html = {
 	.name = "html",
 	.files = (const char *const[]){"*.html", "*.htm", NULL},
 	.binary = true,

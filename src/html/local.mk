@@ -5,7 +5,7 @@ src_libcommand_la_SOURCES += \
 	src/html/markup.h \
 	src/html/page.c src/html/page.h \
 	src/html/reduce.c src/html/reduce.h \
-	src/html/source.c src/html/source.h
+	src/html/html_source.c src/html/html_source.h
 html_scripts = src/html/model.js src/html/flame.js src/html/strip.js src/html/table.js \
 	src/html/state.js src/html/look.js src/html/selection.js src/html/views.js \
 	src/html/wakers.js src/html/source.js \

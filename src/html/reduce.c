@@ -11,26 +11,27 @@
 #define LIGHT_FUNCTION_PART 100000
 
 /* Nodes from the root to the present one, with the number of each function among them. */
-struct path {
+struct root_path {
 	uint32_t *nodes, *open; /* by depth; by function */
 	size_t depth;
 };
 
-static bool path_init(struct path *path, const struct head *head, const struct page_event *event)
+static bool path_init(struct root_path *path, const struct head *head,
+		      const struct page_event *event)
 {
-	*path = (struct path){.nodes = calloc(event->nodes.count + 1, sizeof(*path->nodes)),
-			      .open = calloc(head->functions.count + 1, sizeof(*path->open))};
+	*path = (struct root_path){.nodes = calloc(event->nodes.count + 1, sizeof(*path->nodes)),
+				   .open = calloc(head->functions.count + 1, sizeof(*path->open))};
 	return path->nodes && path->open;
 }
 
-static void path_deinit(struct path *path)
+static void path_deinit(struct root_path *path)
 {
 	free(path->nodes);
 	free(path->open);
 }
 
 /* Goes to the next node in depth-first order. Returns whether no caller is the same function. */
-static bool path_go(struct path *path, const struct page_node *nodes, uint32_t node)
+static bool path_go(struct root_path *path, const struct page_node *nodes, uint32_t node)
 {
 	while (path->depth && path->nodes[path->depth - 1] != nodes[node].parent)
 		path->open[nodes[path->nodes[--path->depth]].function]--;
@@ -52,7 +53,7 @@ static uint64_t *subtree_weights(const struct page_event *event)
 /* Returns the weight of each function's stacks, which the caller frees; NULL when out of memory. */
 static uint64_t *function_totals(const struct head *head, const struct page_event *event)
 {
-	struct path path;
+	struct root_path path;
 	bool done = path_init(&path, head, event);
 	uint64_t *weights = subtree_weights(event);
 	uint64_t *totals = calloc(head->functions.count + 1, sizeof(*totals));
@@ -69,14 +70,14 @@ static uint64_t *function_totals(const struct head *head, const struct page_even
 }
 
 /* Place of a node of the old tree in the new one. */
-struct place {
+struct node_place {
 	uint32_t node;   /* its own, if it is sampled */
 	uint32_t caller; /* parent of its callees */
 	bool gap;        /* frames between that one and the callees are dropped */
 };
 
 /* A new tree. Its nodes are not in depth-first order. */
-struct tree {
+struct reduced_tree {
 	struct head *head;
 	LIST(struct page_node) nodes;
 	struct unique children; /* parent and function */
@@ -85,7 +86,7 @@ struct tree {
 	bool failed;            /* out of memory */
 };
 
-static uint32_t add_node(struct tree *tree, const struct page_node *node)
+static uint32_t add_node(struct reduced_tree *tree, const struct page_node *node)
 {
 	struct page_node *added = list_push(&tree->nodes);
 	if (!added) {
@@ -97,7 +98,7 @@ static uint32_t add_node(struct tree *tree, const struct page_node *node)
 }
 
 /* Returns the parent's child with that function; adds it if there is none. */
-static uint32_t child(struct tree *tree, const struct page_node *node)
+static uint32_t child(struct reduced_tree *tree, const struct page_node *node)
 {
 	const uint64_t key[] = {node->parent, node->function};
 	uint32_t row = unique_add(&tree->children, key);
@@ -113,7 +114,8 @@ static uint32_t child(struct tree *tree, const struct page_node *node)
 }
 
 /* Adds a node to the nearest caller that is left, after a mark if there is a gap between them. */
-static uint32_t add_below(struct tree *tree, struct place caller, struct page_node node)
+static uint32_t add_below(struct reduced_tree *tree, struct node_place caller,
+			  struct page_node node)
 {
 	const struct page_node mark = {.parent = caller.caller, .function = tree->inner};
 	node.parent = caller.gap ? child(tree, &mark) : caller.caller;
@@ -121,7 +123,7 @@ static uint32_t add_below(struct tree *tree, struct place caller, struct page_no
 }
 
 /* Returns a sampled node as the new tree has it: light functions are one for each library. */
-static struct page_node own_node(struct tree *tree, struct page_node node, bool light)
+static struct page_node own_node(struct reduced_tree *tree, struct page_node node, bool light)
 {
 	if (!light)
 		return node;
@@ -131,7 +133,8 @@ static struct page_node own_node(struct tree *tree, struct page_node node, bool 
 	return node;
 }
 
-static bool replace_nodes(struct page_event *event, struct tree *tree, const struct place *places)
+static bool replace_nodes(struct page_event *event, struct reduced_tree *tree,
+			  const struct node_place *places)
 {
 	uint32_t *new_of = calloc(event->nodes.count + 1, sizeof(*new_of));
 	if (!new_of)
@@ -162,15 +165,16 @@ static bool frames_drop(struct head *head, struct page_event *event, uint64_t le
 		event->function_totals = function_totals(head, event);
 	const uint64_t *totals_of = event->function_totals;
 	const struct page_node *nodes = event->nodes.items;
-	struct tree tree = {.head = head, .children.columns = 2, .inner = head_add_inner(head)};
-	struct path path;
+	struct reduced_tree tree = {
+		.head = head, .children.columns = 2, .inner = head_add_inner(head)};
+	struct root_path path;
 	uint64_t *weights = subtree_weights(event);
 
 	/* Marks nodes that samples end at. */
 	bool *sampled = calloc(event->nodes.count + 1, sizeof(*sampled));
 	for (size_t i = 0; sampled && i < event->cells.count; i++)
 		sampled[event->cells.items[i].node] = true;
-	struct place *places = calloc(event->nodes.count + 1, sizeof(*places));
+	struct node_place *places = calloc(event->nodes.count + 1, sizeof(*places));
 	bool done = path_init(&path, head, event) && totals_of && weights && sampled && places &&
 		    event->nodes.count;
 	uint64_t least_total = done ? weights[0] / LIGHT_FUNCTION_PART : 0;
@@ -179,18 +183,18 @@ static bool frames_drop(struct head *head, struct page_event *event, uint64_t le
 		add_node(&tree, &nodes[0]);
 	for (uint32_t i = 1; done && i < event->nodes.count && !tree.failed; i++) {
 		const struct page_node *node = &nodes[i];
-		struct place caller = places[node->parent];
+		struct node_place caller = places[node->parent];
 		bool outermost = path_go(&path, nodes, i);
 		bool light = node->node && totals_of[node->function] < least_total;
 		bool kept = weights[i] >= least || (node->node && node->node->state);
-		places[i] = (struct place){.caller = caller.caller, .gap = true};
+		places[i] = (struct node_place){.caller = caller.caller, .gap = true};
 		if (sampled[i])
 			places[i].node = add_below(&tree, caller,
 						   own_node(&tree, *node, light && !kept));
 		else if (kept || (totals && outermost && !light && node->function != tree.inner))
 			places[i].node = add_below(&tree, caller, *node);
 		if (places[i].node && (kept || totals))
-			places[i] = (struct place){places[i].node, places[i].node, false};
+			places[i] = (struct node_place){places[i].node, places[i].node, false};
 	}
 	done = done && !tree.failed && replace_nodes(event, &tree, places);
 	unique_deinit(&tree.children);

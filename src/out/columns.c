@@ -38,7 +38,7 @@ char column_mark(const struct column *column)
 	}
 }
 
-const char *column_title(const struct table *table, const struct column *column)
+const char *column_title(const struct row_table *table, const struct column *column)
 {
 	switch (column->kind) {
 	case COLUMN_EVENT:
@@ -90,14 +90,14 @@ static const char *key_text(const struct sp_row *row, enum sp_key key, char buff
 	return buffer;
 }
 
-const struct sp_share *event_share(const struct table *table, const struct cells *cells,
+const struct sp_share *event_share(const struct row_table *table, const struct table_line *cells,
 				   size_t index)
 {
 	const struct sp_joint_row *joint = cells->joint;
 	return &(report_by_total(table->report) ? joint->total : joint->self)[index].share;
 }
 
-static const char *ratio_text(const struct table *table, const struct cells *cells,
+static const char *ratio_text(const struct row_table *table, const struct table_line *cells,
 			      const struct column *column, char buffer[FORMAT_SIZE])
 {
 	const struct sp_joint_row *joint = cells->joint;
@@ -110,7 +110,7 @@ static const char *ratio_text(const struct table *table, const struct cells *cel
 }
 
 /* Formats the time in a state in ms, or the number of waits. Times of 0 are blank. */
-static const char *time_text(const struct table *table, const struct sp_row *row, int kind,
+static const char *time_text(const struct row_table *table, const struct sp_row *row, int kind,
 			     char buffer[FORMAT_SIZE])
 {
 	const struct sp_times *times = report_by_total(table->report) ? row->total_times : row->self_times;
@@ -123,7 +123,7 @@ static const char *time_text(const struct table *table, const struct sp_row *row
 	return ns ? format_ms(ns, buffer) : "";
 }
 
-const char *cell_text(const struct table *table, const struct cells *cells,
+const char *cell_text(const struct row_table *table, const struct table_line *cells,
 		      const struct column *column, char buffer[FORMAT_SIZE])
 {
 	const struct sp_row *row = cells->row;
@@ -160,7 +160,7 @@ const char *cell_text(const struct table *table, const struct cells *cells,
 	}
 }
 
-int column_level_width(const struct table *table, size_t index)
+int column_level_width(const struct row_table *table, size_t index)
 {
 	const struct column *columns = table->columns;
 	if (!column_is_code(&columns[index]))
@@ -177,7 +177,7 @@ int cell_suffix_width(const struct sp_row *row, const struct column *column)
 	return function && row->inlined ? (int)strlen(COLUMN_INLINED) : 0;
 }
 
-static void add_column(struct table *table, int kind, size_t index)
+static void add_column(struct row_table *table, int kind, size_t index)
 {
 	for (size_t i = 0; i < table->count; i++)
 		if (table->columns[i].kind == kind && table->columns[i].index == index)
@@ -185,7 +185,7 @@ static void add_column(struct table *table, int kind, size_t index)
 	table->columns[table->count++] = (struct column){.kind = kind, .index = index};
 }
 
-static void choose_group_columns(struct table *table)
+static void choose_group_columns(struct row_table *table)
 {
 	const struct sp_group *group = table->view->group;
 	for (size_t i = 0; i < group->profile_count; i++) {
@@ -200,7 +200,7 @@ static void choose_group_columns(struct table *table)
 }
 
 /* Adds the columns that the user named by -F. */
-static void choose_named_columns(struct table *table)
+static void choose_named_columns(struct row_table *table)
 {
 	static const int kinds[] = {
 		[REPORT_COLUMN_SELF - SP_KEY_COUNT] = COLUMN_SELF,
@@ -224,7 +224,7 @@ static void choose_named_columns(struct table *table)
 }
 
 /* Adds the columns of time by state that the mode has. */
-static void choose_time_columns(struct table *table)
+static void choose_time_columns(struct row_table *table)
 {
 	enum sp_mode mode = table->report->mode;
 	if (mode == SP_MODE_WALL || mode == SP_MODE_LATENCY)
@@ -244,7 +244,7 @@ static void choose_time_columns(struct table *table)
  * Adds the default columns. Only the share that orders the rows has an interval column. Wake-ups are no
  * samples: all are recorded.
  */
-static void choose_usual_columns(struct table *table)
+static void choose_usual_columns(struct row_table *table)
 {
 	const struct report *report = table->report;
 	bool by_total = report_by_total(report);
@@ -268,7 +268,7 @@ static size_t columns_most(const struct joint_view *view)
  * Returns whether a column is empty in all shown rows: that of a tracepoint field, because the field belongs
  * to another event, or of blocked time if context switches were not recorded.
  */
-static bool is_void(const struct table *table, const struct column *column)
+static bool is_void(const struct row_table *table, const struct column *column)
 {
 	char buffer[FORMAT_SIZE];
 	bool of_wakers = table->report->mode == SP_MODE_WAKERS && column->kind >= COLUMN_ON &&
@@ -284,7 +284,7 @@ static bool is_void(const struct table *table, const struct column *column)
 	return true;
 }
 
-bool columns_choose(struct table *table)
+bool columns_choose(struct row_table *table)
 {
 	const struct report *report = table->report;
 	table->columns = calloc(columns_most(table->view), sizeof(*table->columns));
@@ -307,14 +307,14 @@ bool columns_choose(struct table *table)
 	return true;
 }
 
-void columns_drop(struct table *table, size_t index)
+void columns_drop(struct row_table *table, size_t index)
 {
 	memmove(&table->columns[index], &table->columns[index + 1],
 		(table->count - index - 1) * sizeof(*table->columns));
 	table->count--;
 }
 
-bool column_is_constant(const struct table *table, const struct column *column)
+bool column_is_constant(const struct row_table *table, const struct column *column)
 {
 	char first_buffer[FORMAT_SIZE], buffer[FORMAT_SIZE];
 	if (column->kind < COLUMN_KEY || column_is_code(column) || table->row_count < 2)

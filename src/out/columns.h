@@ -3,7 +3,7 @@
 #ifndef OUT_COLUMNS_H
 #define OUT_COLUMNS_H
 
-#include "out/format.h"
+#include "out/format_value.h"
 #include "out/output.h"
 
 enum column_kind {
@@ -37,17 +37,17 @@ struct column {
 };
 
 /* One line of the table: a row of one event, or a row of an event group (then `joint` is not NULL). */
-struct cells {
+struct table_line {
 	const struct sp_row *row;
 	const struct sp_joint_row *joint;
 };
 
-struct table {
+struct row_table {
 	const struct report *report;
 	const struct term *term;
 	bool branches; /* rows count branches instead of samples */
 	const struct joint_view *view; /* event group; NULL: the table is of one event */
-	const struct cells *rows;
+	const struct table_line *rows;
 	size_t row_count;
 	int decimals; /* decimals of intervals */
 	struct column *columns;
@@ -69,37 +69,37 @@ bool column_is_side(const struct column *column);
  */
 char column_mark(const struct column *column);
 
-const char *column_title(const struct table *table, const struct column *column);
+const char *column_title(const struct row_table *table, const struct column *column);
 
 /* Returns the cell's text, in `buffer` or borrowed from the row; NULL: unknown. */
-const char *cell_text(const struct table *table, const struct cells *cells,
+const char *cell_text(const struct row_table *table, const struct table_line *cells,
 		      const struct column *column, char buffer[FORMAT_SIZE]);
 
 /* Returns the row's share of one event of the group. */
-const struct sp_share *event_share(const struct table *table, const struct cells *cells,
+const struct sp_share *event_share(const struct row_table *table, const struct table_line *cells,
 				   size_t index);
 
 /*
  * Returns the width of the privilege level ("[k] ") before the column's texts; 0 if the column has
  * none.
  */
-int column_level_width(const struct table *table, size_t index);
+int column_level_width(const struct row_table *table, size_t index);
 
 /* Returns the width of COLUMN_INLINED if the row has this suffix, else 0. */
 int cell_suffix_width(const struct sp_row *row, const struct column *column);
 
 /* Sets table->columns; the caller frees them. Returns false when out of memory. */
-bool columns_choose(struct table *table);
+bool columns_choose(struct row_table *table);
 
 /*
  * Returns whether the column is a key other than code, the table has several rows, and all have the
  * same text.
  */
-bool column_is_constant(const struct table *table, const struct column *column);
+bool column_is_constant(const struct row_table *table, const struct column *column);
 
-void columns_drop(struct table *table, size_t index);
+void columns_drop(struct row_table *table, size_t index);
 
 /* Sets the columns' widths so that the table fits the terminal. Returns false when out of memory. */
-bool columns_fit(struct table *table);
+bool columns_fit(struct row_table *table);
 
 #endif

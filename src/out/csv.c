@@ -13,7 +13,7 @@
 #include <string.h>
 #include "out/cell.h"
 #include "out/output.h"
-#include "out/times.h"
+#include "out/thread_times.h"
 
 static bool has_events(const struct report *report)
 {
@@ -207,7 +207,7 @@ static bool write_csv(const struct report *report, FILE *out)
 	return true;
 }
 
-const struct output output_csv = {
+const struct output_format output_csv = {
 	.name = "csv",
 	.files = (const char *const[]){"*.csv", NULL},
 	.write = write_csv,

@@ -38,7 +38,8 @@ static const struct {
 /*
  * Returns the width of a cell if its name is cut to `room` columns (0: not cut); -1 when out of memory.
  */
-static int cell_width(const struct table *table, const struct cells *cells, size_t index, int room)
+static int cell_width(const struct row_table *table, const struct table_line *cells, size_t index,
+		      int room)
 {
 	const struct column *column = &table->columns[index];
 	char buffer[FORMAT_SIZE], *made = NULL;
@@ -55,7 +56,7 @@ static int cell_width(const struct table *table, const struct cells *cells, size
 }
 
 /* Sets a column's width to its widest cell, at most `room` (0: no limit). False when out of memory. */
-static bool measure(struct table *table, size_t index, int room)
+static bool measure(struct row_table *table, size_t index, int room)
 {
 	struct column *column = &table->columns[index];
 	column->width = term_text_width(table->term, column_title(table, column));
@@ -72,7 +73,7 @@ static bool measure(struct table *table, size_t index, int room)
 }
 
 /* Returns the width to which a column may be cut at a step. A column has room for its title. */
-static int least_width(const struct table *table, size_t index, size_t step)
+static int least_width(const struct row_table *table, size_t index, size_t step)
 {
 	const struct column *column = &table->columns[index];
 	int title = term_text_width(table->term, column_title(table, column));
@@ -84,7 +85,7 @@ static int least_width(const struct table *table, size_t index, size_t step)
 }
 
 /* Returns by how many columns the table is wider than the terminal. */
-static int table_excess(const struct table *table)
+static int table_excess(const struct row_table *table)
 {
 	int excess = -COLUMN_GAP - table->term->width;
 	for (size_t i = 0; i < table->count; i++)
@@ -93,7 +94,7 @@ static int table_excess(const struct table *table)
 }
 
 /* Cuts names to the widths of a step, as far as needed: the last key first, and code at the end. */
-static void cut_names(struct table *table, size_t step)
+static void cut_names(struct row_table *table, size_t step)
 {
 	int excess = table_excess(table);
 	for (size_t i = 2 * table->count; i-- > 0 && excess > 0;) {
@@ -109,7 +110,7 @@ static void cut_names(struct table *table, size_t step)
 }
 
 /* Returns whether two rows have the same privilege level, and equal texts in all keys but one. */
-static bool are_equal_without(const struct table *table, size_t omitted, size_t a, size_t b)
+static bool are_equal_without(const struct row_table *table, size_t omitted, size_t a, size_t b)
 {
 	char buffers[2][FORMAT_SIZE];
 	if (table->rows[a].row->level != table->rows[b].row->level)
@@ -127,7 +128,7 @@ static bool are_equal_without(const struct table *table, size_t omitted, size_t 
 }
 
 /* Returns whether the column is a key that the user did not name, and that no two rows need. */
-static bool is_spare_key(const struct table *table, size_t index)
+static bool is_spare_key(const struct row_table *table, size_t index)
 {
 	if (table->report->keep_keys || table->row_count > COMPARED_ROWS)
 		return false;
@@ -139,7 +140,7 @@ static bool is_spare_key(const struct table *table, size_t index)
 }
 
 /* Returns by how many columns the table is wider than the terminal if names are cut at a step. */
-static int least_excess(const struct table *table, size_t step)
+static int least_excess(const struct row_table *table, size_t step)
 {
 	int excess = table_excess(table);
 	for (size_t i = 0; i < table->count; i++)
@@ -147,7 +148,7 @@ static int least_excess(const struct table *table, size_t step)
 	return excess;
 }
 
-static void drop_columns(struct table *table)
+static void drop_columns(struct row_table *table)
 {
 	for (size_t i = 0; i < sizeof(drops) / sizeof(*drops); i++) {
 		int kind = drops[i].kind;
@@ -160,7 +161,7 @@ static void drop_columns(struct table *table)
 	}
 }
 
-bool columns_fit(struct table *table)
+bool columns_fit(struct row_table *table)
 {
 	bool terminal = table->term->width > 0;
 	for (size_t i = 0; i < table->count; i++) {

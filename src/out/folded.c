@@ -18,17 +18,17 @@
 #include "text.h"
 
 /* Open level of the walk: child nodes in groups of equal frame names, ordered by these names. */
-struct level {
+struct folded_level {
 	const struct sp_tree_node **nodes;
 	size_t count, next;
 	size_t line_size; /* length of the line before this level's frame */
 };
 
-struct folder {
+struct folded_writer {
 	const struct report *report;
 	FILE *out;
 	bool by_weight; /* counts are weights, else samples */
-	LIST(struct level) levels; /* open levels of the walk */
+	LIST(struct folded_level) levels; /* open levels of the walk */
 	char *line;
 	size_t line_size, line_capacity;
 };
@@ -74,14 +74,14 @@ static int compare(const void *a, const void *b)
 	return order ? order : (int)x->level - (int)y->level;
 }
 
-static bool line_reserve(struct folder *folder, size_t more)
+static bool line_reserve(struct folded_writer *folder, size_t more)
 {
 	size_t need = folder->line_size + more;
 	return need <= folder->line_capacity ||
 	       list_grow(&folder->line, &folder->line_capacity, need, 1);
 }
 
-static void line_put(struct folder *folder, const char *text)
+static void line_put(struct folded_writer *folder, const char *text)
 {
 	size_t size = strlen(text);
 	memcpy(folder->line + folder->line_size, text, size);
@@ -91,7 +91,7 @@ static void line_put(struct folder *folder, const char *text)
 /*
  * Appends a name to the line; replaces semicolons and control characters, which would break the format.
  */
-static void line_put_name(struct folder *folder, const char *name)
+static void line_put_name(struct folded_writer *folder, const char *name)
 {
 	while (true) {
 		size_t plain = text_plain_size(name);
@@ -114,7 +114,7 @@ static void line_put_name(struct folder *folder, const char *name)
 	}
 }
 
-static void line_put_dso(struct folder *folder, const char *dso)
+static void line_put_dso(struct folded_writer *folder, const char *dso)
 {
 	bool bare = *dso != '['; /* names like "[vdso]" already have brackets */
 	if (bare)
@@ -125,7 +125,7 @@ static void line_put_dso(struct folder *folder, const char *dso)
 }
 
 /* Appends a node's frame to the line. */
-static bool line_add(struct folder *folder, const struct sp_tree_node *node)
+static bool line_add(struct folded_writer *folder, const struct sp_tree_node *node)
 {
 	bool module = is_module(node), dso = has_dso(node);
 	const char *srcline = node->srcline && !module ? node->srcline : "";
@@ -156,9 +156,10 @@ static bool line_add(struct folder *folder, const struct sp_tree_node *node)
 }
 
 /* Opens a level with the children of all nodes in the group. */
-static bool push_level(struct folder *folder, const struct sp_tree_node *const *group, size_t size)
+static bool push_level(struct folded_writer *folder, const struct sp_tree_node *const *group,
+		       size_t size)
 {
-	struct level level = {.line_size = folder->line_size};
+	struct folded_level level = {.line_size = folder->line_size};
 	size_t total = 0;
 	for (size_t i = 0; i < size; i++)
 		total += group[i]->child_count;
@@ -176,9 +177,9 @@ static bool push_level(struct folder *folder, const struct sp_tree_node *const *
 	return true;
 }
 
-static bool write_group(struct folder *folder)
+static bool write_group(struct folded_writer *folder)
 {
-	struct level *level = &folder->levels.items[folder->levels.count - 1];
+	struct folded_level *level = &folder->levels.items[folder->levels.count - 1];
 	const struct sp_tree_node *const *group = &level->nodes[level->next];
 	size_t size = 0;
 	bool times = folder->by_weight;
@@ -198,12 +199,12 @@ static bool write_group(struct folder *folder)
 	return push_level(folder, group, size);
 }
 
-static bool fold(struct folder *folder, const struct sp_tree_node *root)
+static bool fold(struct folded_writer *folder, const struct sp_tree_node *root)
 {
 	if (!push_level(folder, &root, 1))
 		return false;
 	while (folder->levels.count) {
-		struct level *level = &folder->levels.items[folder->levels.count - 1];
+		struct folded_level *level = &folder->levels.items[folder->levels.count - 1];
 		if (level->next < level->count) {
 			if (!write_group(folder))
 				return false;
@@ -219,7 +220,7 @@ static bool write_folded(const struct report *report, FILE *out)
 {
 	bool done = true;
 	for (size_t i = 0; i < report->profile_count && done; i++) {
-		struct folder folder = {
+		struct folded_writer folder = {
 			.report = report,
 			.out = out,
 			.by_weight = report->mode != SP_MODE_CPU ||
@@ -235,7 +236,7 @@ static bool write_folded(const struct report *report, FILE *out)
 	return done;
 }
 
-const struct output output_folded = {
+const struct output_format output_folded = {
 	.name = "folded",
 	.files = (const char *const[]){"*.folded", "*.collapsed", NULL},
 	.stacks = true,

@@ -4,20 +4,20 @@ src_libcommand_la_SOURCES += \
 	src/out/columns.c src/out/columns.h \
 	src/out/csv.c \
 	src/out/fit.c \
-	src/out/findings.c src/out/findings.h \
+	src/out/findings_output.c src/out/findings_output.h \
 	src/out/folded.c \
-	src/out/format.c src/out/format.h \
-	src/out/json.c \
-	src/out/name.c \
+	src/out/format_value.c src/out/format_value.h \
+	src/out/report_json.c \
+	src/out/shorten_name.c \
 	src/out/output.c src/out/output.h \
 	src/out/report.c src/out/report.h \
-	src/out/stat.c src/out/stat.h src/out/stat_internal.h \
+	src/out/stat_output.c src/out/stat_output.h src/out/stat_internal.h \
 	src/out/stat_csv.c src/out/stat_figures.c src/out/stat_json.c src/out/stat_metric.c \
 	src/out/stat_place.c src/out/stat_text.c \
 	src/out/table.c src/out/table.h \
-	src/out/text.c \
-	src/out/timeline.c src/out/timeline.h \
-	src/out/times.c src/out/times.h \
+	src/out/report_text.c \
+	src/out/time_line.c src/out/time_line.h \
+	src/out/thread_times.c src/out/thread_times.h \
 	src/out/tree.c
 
 UNIT_TESTS += tests/unit/test_output.c

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 /* Output formats; the first is the default. A new one needs a file in out/ and a line here. */
-const struct output *const outputs[] = {
+const struct output_format *const outputs[] = {
 	&output_text,
 	&output_json,
 	&output_csv,
@@ -19,20 +19,20 @@ const struct output *const outputs[] = {
 	NULL,
 };
 
-const struct output *output_find(const char *name)
+const struct output_format *output_find(const char *name)
 {
-	for (const struct output *const *output = outputs; *output; output++)
+	for (const struct output_format *const *output = outputs; *output; output++)
 		if (!strcmp((*output)->name, name))
 			return *output;
 	return NULL;
 }
 
-const struct output *output_find_file(const char *path)
+const struct output_format *output_find_file(const char *path)
 {
-	const struct output *found = NULL;
+	const struct output_format *found = NULL;
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	size_t longest = 0;
-	for (const struct output *const *output = outputs; *output; output++)
+	for (const struct output_format *const *output = outputs; *output; output++)
 		for (const char *const *file = (*output)->files; *file; file++)
 			if (strlen(*file) > longest && !fnmatch(*file, name, FNM_CASEFOLD)) {
 				longest = strlen(*file);

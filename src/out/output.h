@@ -5,7 +5,7 @@
 
 #include "out/report.h"
 
-struct output {
+struct output_format {
 	const char *name;      /* value of --format */
 	const char *const *files; /* patterns of file names with this format; NULL-terminated */
 	bool paged;            /* text for people, which may be shown by the pager */
@@ -29,24 +29,24 @@ struct output {
 /* Names of all formats, for messages. */
 #define OUTPUT_NAMES "text, json, csv, folded, pprof, speedscope, firefox, callgrind or html"
 
-extern const struct output output_text;
-extern const struct output output_json;
-extern const struct output output_csv;
-extern const struct output output_folded;
-extern const struct output output_pprof;
-extern const struct output output_callgrind;
-extern const struct output output_speedscope;
-extern const struct output output_firefox;
-extern const struct output output_html;
+extern const struct output_format output_text;
+extern const struct output_format output_json;
+extern const struct output_format output_csv;
+extern const struct output_format output_folded;
+extern const struct output_format output_pprof;
+extern const struct output_format output_callgrind;
+extern const struct output_format output_speedscope;
+extern const struct output_format output_firefox;
+extern const struct output_format output_html;
 
 /* All output formats; NULL-terminated. */
-extern const struct output *const outputs[];
+extern const struct output_format *const outputs[];
 
 /* Returns the output format of that name, or NULL. */
-const struct output *output_find(const char *name);
+const struct output_format *output_find(const char *name);
 
 /* Returns the output format for a file's name, or NULL. */
-const struct output *output_find_file(const char *path);
+const struct output_format *output_find_file(const char *path);
 
 /* Returns whether the file's name is that of a picture, such as *.svg. */
 bool output_is_picture(const char *path);

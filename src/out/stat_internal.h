@@ -4,7 +4,7 @@
 #define OUT_STAT_INTERNAL_H
 
 #include <sprof/private/command.h>
-#include "out/stat.h"
+#include "out/stat_output.h"
 
 /* One row of counts, with all data that its line shows. */
 struct stat_line {

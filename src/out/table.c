@@ -20,7 +20,7 @@
 /* Least width of a name in the list of functions of all stacks. */
 #define LEAST_NAME 8
 
-static enum term_style cell_style(const struct table *table, const struct cells *cells,
+static enum term_style cell_style(const struct row_table *table, const struct table_line *cells,
 				  const struct column *column)
 {
 	const struct sp_row *row = cells->row;
@@ -87,7 +87,7 @@ static int put_text(const struct term *term, const struct column *column, const 
 	return used;
 }
 
-static bool write_cell(const struct table *table, const struct cells *cells, size_t index,
+static bool write_cell(const struct row_table *table, const struct table_line *cells, size_t index,
 		       FILE *out)
 {
 	const struct sp_row *row = cells->row;
@@ -130,7 +130,7 @@ static bool write_cell(const struct table *table, const struct cells *cells, siz
 	return true;
 }
 
-static void write_titles(const struct table *table, FILE *out)
+static void write_titles(const struct row_table *table, FILE *out)
 {
 	term_begin(table->term, TERM_DIM, out);
 	for (size_t i = 0; i < table->count; i++) {
@@ -151,7 +151,7 @@ static void write_titles(const struct table *table, FILE *out)
  * Writes the keys that have one value in all rows, and removes their columns: "All rows: comm demo, dso
  * demo". Returns false if there are none.
  */
-static bool write_constants(struct table *table, FILE *out)
+static bool write_constants(struct row_table *table, FILE *out)
 {
 	char buffer[FORMAT_SIZE];
 	const char *before = "All rows: ";
@@ -172,7 +172,7 @@ static bool write_constants(struct table *table, FILE *out)
 	return *before == ',';
 }
 
-static bool write_rows(struct table *table, FILE *out)
+static bool write_rows(struct row_table *table, FILE *out)
 {
 	bool done = columns_choose(table);
 	bool headed = done && !table->report->keep_keys && write_constants(table, out);
@@ -248,7 +248,7 @@ static bool is_of(const struct sp_row *row, const char *comm)
  * front of the rows, which are ordered by total. Returns their number; 0 if there are less than
  * two, or no others.
  */
-static size_t find_entries(struct cells *rows, size_t count, const char *comm, double stacks)
+static size_t find_entries(struct table_line *rows, size_t count, const char *comm, double stacks)
 {
 	size_t entries = 0, end = 0;
 	bool others = false;
@@ -263,7 +263,7 @@ static size_t find_entries(struct cells *rows, size_t count, const char *comm, d
 	if (entries < 2 || !others)
 		return 0;
 	for (size_t i = 0, moved = 0; moved < entries; i++) {
-		const struct cells found = rows[i];
+		const struct table_line found = rows[i];
 		if (!is_of(found.row, comm) || !is_entry(found.row, stacks))
 			continue;
 		memmove(rows + moved + 1, rows + moved, (i - moved) * sizeof(*rows));
@@ -273,8 +273,8 @@ static size_t find_entries(struct cells *rows, size_t count, const char *comm, d
 }
 
 /* Writes functions in one line: "100.00% each: _start, main", or "48.10% each in worker: ...". */
-static void write_entries(const struct report *report, const struct cells *rows, size_t entries,
-			  const char *comm, double stacks, FILE *out)
+static void write_entries(const struct report *report, const struct table_line *rows,
+			  size_t entries, const char *comm, double stacks, FILE *out)
 {
 	char share[FORMAT_SIZE];
 	int used = fprintf(out, "%s each", format_share(stacks, share));
@@ -301,7 +301,7 @@ static void write_entries(const struct report *report, const struct cells *rows,
  * in place of rows. They are moved to the front of the `count` rows. Returns their number.
  */
 static size_t write_entry_rows(const struct report *report, const struct sp_profile *profile,
-			       struct cells *rows, size_t count, FILE *out)
+			       struct table_line *rows, size_t count, FILE *out)
 {
 	size_t lines = 0;
 	bool by_function =
@@ -339,7 +339,7 @@ static size_t write_entry_rows(const struct report *report, const struct sp_prof
 bool table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	size_t count = report_text_row_count(report, profile);
-	struct cells *rows = calloc(count + 1, sizeof(*rows));
+	struct table_line *rows = calloc(count + 1, sizeof(*rows));
 	double rest = 0;
 	if (!rows)
 		return false;
@@ -348,9 +348,9 @@ bool table_write(const struct report *report, const struct sp_profile *profile, 
 	size_t first = write_entry_rows(report, profile, rows, count, out);
 	for (size_t i = count; i < profile->row_count; i++)
 		rest += profile->rows[i].self.share.value;
-	struct table table = {.report = report, .term = &report->term, .rows = rows + first,
-			      .row_count = count - first, .branches = profile->of_branches,
-			      .decimals = range_decimals(profile->samples)};
+	struct row_table table = {.report = report, .term = &report->term, .rows = rows + first,
+				  .row_count = count - first, .branches = profile->of_branches,
+				  .decimals = range_decimals(profile->samples)};
 	bool done = write_rows(&table, out);
 	if (done)
 		write_left_out(report, profile->row_count - count, rest, out);
@@ -359,7 +359,7 @@ bool table_write(const struct report *report, const struct sp_profile *profile, 
 }
 
 /* Returns how many of the first rows cover enough of the self weight of each event. */
-static size_t covering_joint_rows(const struct report *report, const struct cells *rows,
+static size_t covering_joint_rows(const struct report *report, const struct table_line *rows,
 				  size_t count, size_t events)
 {
 	size_t most = 0;
@@ -380,20 +380,24 @@ static size_t covering_joint_rows(const struct report *report, const struct cell
 bool table_write_group(const struct report *report, const struct joint_view *view, FILE *out)
 {
 	const struct sp_group *group = view->group;
-	struct cells *rows = calloc(group->row_count + 1, sizeof(*rows));
+	struct table_line *rows = calloc(group->row_count + 1, sizeof(*rows));
 	size_t count = 0;
 	double rest = 0;
 	if (!rows)
 		return false;
 	for (size_t i = 0; i < group->row_count; i++)
 		if (report_shows(report, group, &group->rows[i]))
-			rows[count++] = (struct cells){&group->rows[i].row, &group->rows[i]};
+			rows[count++] = (struct table_line){&group->rows[i].row, &group->rows[i]};
 	size_t shown = covering_joint_rows(report, rows, count, group->profile_count);
 	for (size_t i = shown; i < count; i++)
 		rest += rows[i].joint->self[0].share.value;
-	struct table table = {.report = report, .term = &report->term, .view = view, .rows = rows,
-			      .row_count = shown, .branches = view->profiles[0]->of_branches,
-			      .decimals = range_decimals(view->profiles[0]->samples)};
+	struct row_table table = {.report = report,
+				  .term = &report->term,
+				  .view = view,
+				  .rows = rows,
+				  .row_count = shown,
+				  .branches = view->profiles[0]->of_branches,
+				  .decimals = range_decimals(view->profiles[0]->samples)};
 	bool done = write_rows(&table, out);
 	if (done)
 		write_left_out(report, group->row_count - shown, rest, out);

@@ -30,7 +30,7 @@
 #define CHAIN_SHARE 0.99
 
 /* Line of the tree: one function, or several levels of a function that calls itself. */
-struct line {
+struct tree_line {
 	const struct sp_tree_node *first, *last; /* outermost and innermost level; equal if there is one */
 	unsigned int depth;
 	double self;          /* sum of all levels */
@@ -39,7 +39,7 @@ struct line {
 };
 
 /* Open level of the walk: a node while its children are being written. */
-struct level {
+struct tree_level {
 	const struct sp_tree_node *node; /* node; its children are being written */
 	size_t next, shown;
 	size_t guide_size; /* length of `guides` before this level's part was appended */
@@ -47,18 +47,18 @@ struct level {
 	size_t hidden_count;
 };
 
-struct tree {
+struct tree_writer {
 	const struct report *report;
 	const struct term *term;
 	FILE *out;
 	int decimals; /* decimals of intervals */
-	LIST(struct level) levels; /* open levels */
+	LIST(struct tree_level) levels; /* open levels */
 	char *guides; /* guides of the open levels: "│  " or "   " for each */
 	size_t guides_capacity;
 };
 
 /* Counts the children with a share at or above the limit; children are ordered. */
-static size_t shown_children(const struct tree *tree, const struct sp_tree_node *node)
+static size_t shown_children(const struct tree_writer *tree, const struct sp_tree_node *node)
 {
 	size_t count = 0;
 	while (count < node->child_count &&
@@ -73,7 +73,7 @@ static bool same_function(const struct sp_tree_node *a, const struct sp_tree_nod
 	       (a->dso == b->dso || (a->dso && b->dso && !strcmp(a->dso, b->dso)));
 }
 
-static void hide_children(const struct tree *tree, struct line *line)
+static void hide_children(const struct tree_writer *tree, struct tree_line *line)
 {
 	const struct sp_tree_node *node = line->last;
 	double rest = node->total.share.value - node->self.share.value;
@@ -90,9 +90,9 @@ static void hide_children(const struct tree *tree, struct line *line)
 }
 
 /* Returns the line of `node` and of the directly recursive calls below it. */
-static struct line line_of(const struct tree *tree, const struct sp_tree_node *node)
+static struct tree_line line_of(const struct tree_writer *tree, const struct sp_tree_node *node)
 {
-	struct line line = {node, node, 1, node->self.share.value, 0, 0};
+	struct tree_line line = {node, node, 1, node->self.share.value, 0, 0};
 	hide_children(tree, &line);
 	while (shown_children(tree, line.last) == 1 &&
 	       same_function(line.last, &line.last->children[0])) {
@@ -105,7 +105,7 @@ static struct line line_of(const struct tree *tree, const struct sp_tree_node *n
 }
 
 /* Returns whether only one child is shown, and it has nearly all weight of the node. */
-static bool passes_on(const struct tree *tree, const struct sp_tree_node *node)
+static bool passes_on(const struct tree_writer *tree, const struct sp_tree_node *node)
 {
 	return !tree->report->process_tree && shown_children(tree, node) == 1 &&
 	       (double)node->children[0].total.weight > CHAIN_SHARE * (double)node->total.weight;
@@ -115,7 +115,7 @@ static bool passes_on(const struct tree *tree, const struct sp_tree_node *node)
  * Returns whether one of the open levels has the same function, so that it calls itself through other
  * functions.
  */
-static bool calls_itself(const struct tree *tree, const struct sp_tree_node *node)
+static bool calls_itself(const struct tree_writer *tree, const struct sp_tree_node *node)
 {
 	for (size_t i = 1; i < tree->levels.count; i++)
 		if (same_function(tree->levels.items[i].node, node))
@@ -123,7 +123,7 @@ static bool calls_itself(const struct tree *tree, const struct sp_tree_node *nod
 	return false;
 }
 
-static void write_share(const struct tree *tree, double share)
+static void write_share(const struct tree_writer *tree, double share)
 {
 	char buffer[FORMAT_SIZE];
 	term_begin(tree->term, share_style(share), tree->out);
@@ -134,24 +134,24 @@ static void write_share(const struct tree *tree, double share)
 #define SHARE_WIDTH 7
 #define SELF_WIDTH (SHARE_WIDTH + 2)
 
-static int total_width(const struct tree *tree)
+static int total_width(const struct tree_writer *tree)
 {
 	bool ranges = report_has_intervals(tree->report);
 	return SHARE_WIDTH + 2 + (ranges ? range_width(tree->decimals) + 2 : 0);
 }
 
 /* Returns whether lines show self. In a tree from callee to callers, only the roots have self. */
-static bool has_self(const struct tree *tree)
+static bool has_self(const struct tree_writer *tree)
 {
 	return tree->report->tree == SP_TREE_CALLER;
 }
 
-static int numbers_width(const struct tree *tree)
+static int numbers_width(const struct tree_writer *tree)
 {
 	return total_width(tree) + (has_self(tree) ? SELF_WIDTH : 0);
 }
 
-static void write_total(const struct tree *tree, const struct sp_share *total)
+static void write_total(const struct tree_writer *tree, const struct sp_share *total)
 {
 	char buffer[FORMAT_SIZE];
 	write_share(tree, total->value);
@@ -167,7 +167,7 @@ static void write_total(const struct tree *tree, const struct sp_share *total)
  * Writes the total and self of a line. A line that is not indented has nearly its caller's total, so
  * only the `first` line shows a total.
  */
-static void write_numbers(const struct tree *tree, const struct line *line, bool first)
+static void write_numbers(const struct tree_writer *tree, const struct tree_line *line, bool first)
 {
 	if (first)
 		write_total(tree, &line->first->total.share);
@@ -183,8 +183,8 @@ static void write_numbers(const struct tree *tree, const struct line *line, bool
 }
 
 /* Formats the suffix " (recursive, 8 deep)"; "" if the function does not call itself. */
-static void format_suffix(const struct tree *tree, const struct line *line, int room, char *buffer,
-			  size_t size)
+static void format_suffix(const struct tree_writer *tree, const struct tree_line *line, int room,
+			  char *buffer, size_t size)
 {
 	const struct sp_tree_node *node = line->first;
 	*buffer = '\0';
@@ -207,7 +207,7 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* Writes " [dso]" in `room` columns (0: no limit). The kernel's name already has brackets. */
-static void write_dso(const struct tree *tree, const char *dso, int room)
+static void write_dso(const struct tree_writer *tree, const char *dso, int room)
 {
 	bool bare = *dso != '[';
 	fputs(bare ? " [" : " ", tree->out);
@@ -224,7 +224,7 @@ struct widths {
 	bool inlined;
 };
 
-static struct widths fit_name(const struct tree *tree, const struct sp_tree_node *node,
+static struct widths fit_name(const struct tree_writer *tree, const struct sp_tree_node *node,
 			      const char *dso, int room)
 {
 	const struct term *term = tree->term;
@@ -264,7 +264,7 @@ static struct widths fit_name(const struct tree *tree, const struct sp_tree_node
  * Writes a process's text, "cc1 file.c (PID)", in `width` columns (0: no limit), with its whole
  * pid. Returns false when out of memory.
  */
-static bool write_process(const struct tree *tree, const char *text, int width)
+static bool write_process(const struct tree_writer *tree, const char *text, int width)
 {
 	const char *pid = strrchr(text, ' ');
 	int rest = width - (pid ? (int)strlen(pid) : 0);
@@ -282,8 +282,8 @@ static bool write_process(const struct tree *tree, const char *text, int width)
 }
 
 /* Writes "name file.c:123 (inlined) [dso] (recursive)"; the dso only if it differs from `before`. */
-static bool write_name(const struct tree *tree, const struct line *line, const char *before,
-		       int guides)
+static bool write_name(const struct tree_writer *tree, const struct tree_line *line,
+		       const char *before, int guides)
 {
 	const struct term *term = tree->term;
 	const struct sp_tree_node *node = line->first;
@@ -325,7 +325,7 @@ static bool write_name(const struct tree *tree, const struct line *line, const c
  * Writes the vertical guides and the branch of a line at `depth` levels, 3 columns each. If there is
  * too little room, a number (the depth) replaces the outer guides. Returns the columns written.
  */
-static int write_guides(const struct tree *tree, const char *branch, size_t depth)
+static int write_guides(const struct tree_writer *tree, const char *branch, size_t depth)
 {
 	const char *guides = tree->guides ? tree->guides : "";
 	int room = tree->term->width - numbers_width(tree) - LEAST_LINE;
@@ -348,7 +348,7 @@ static int write_guides(const struct tree *tree, const char *branch, size_t dept
 }
 
 /* Grows tree->guides to `size` bytes and a NUL. Returns false when out of memory. */
-static bool reserve_guides(struct tree *tree, size_t size)
+static bool reserve_guides(struct tree_writer *tree, size_t size)
 {
 	bool first = !tree->guides;
 	if (size + 1 > tree->guides_capacity &&
@@ -360,14 +360,14 @@ static bool reserve_guides(struct tree *tree, size_t size)
 }
 
 /* Opens the level of the line's children. */
-static bool push_level(struct tree *tree, const struct line *line, const char *guide)
+static bool push_level(struct tree_writer *tree, const struct tree_line *line, const char *guide)
 {
 	size_t size = tree->guides ? strlen(tree->guides) : 0;
 	if (!list_reserve(&tree->levels, tree->levels.count + 1) ||
 	    !reserve_guides(tree, size + strlen(guide)))
 		return false;
 	strcpy(tree->guides + size, guide);
-	*list_push(&tree->levels) = (struct level){
+	*list_push(&tree->levels) = (struct tree_level){
 		.node = line->last,
 		.shown = shown_children(tree, line->last),
 		.guide_size = size,
@@ -377,7 +377,7 @@ static bool push_level(struct tree *tree, const struct line *line, const char *g
 	return true;
 }
 
-static void pop_level(struct tree *tree)
+static void pop_level(struct tree_writer *tree)
 {
 	tree->guides[tree->levels.items[--tree->levels.count].guide_size] = '\0';
 }
@@ -386,14 +386,14 @@ static void pop_level(struct tree *tree)
  * Returns whether a line for the hidden children is written: if they reach the limit together and at
  * least one child is shown.
  */
-static bool tells_hidden(const struct tree *tree, const struct level *level)
+static bool tells_hidden(const struct tree_writer *tree, const struct tree_level *level)
 {
 	return !tree->report->process_tree && level->shown && level->hidden_count &&
 	       level->hidden >= tree->report->tree_limit;
 }
 
 /* Writes the end of a line, after `used` columns, as far as the terminal has room. */
-static void write_rest(const struct tree *tree, const char *text, int used)
+static void write_rest(const struct tree_writer *tree, const char *text, int used)
 {
 	int room = tree->term->width - used;
 	term_begin(tree->term, TERM_DIM, tree->out);
@@ -402,7 +402,7 @@ static void write_rest(const struct tree *tree, const char *text, int used)
 	putc('\n', tree->out);
 }
 
-static void write_hidden(const struct tree *tree, const struct level *level)
+static void write_hidden(const struct tree_writer *tree, const struct tree_level *level)
 {
 	char share[FORMAT_SIZE], text[2 * FORMAT_SIZE];
 	term_begin(tree->term, TERM_DIM, tree->out);
@@ -419,9 +419,9 @@ static void write_hidden(const struct tree *tree, const struct level *level)
 }
 
 /* Writes the next child of the innermost open level, and opens the child's level. */
-static bool write_child(struct tree *tree)
+static bool write_child(struct tree_writer *tree)
 {
-	struct level *level = &tree->levels.items[tree->levels.count - 1];
+	struct tree_level *level = &tree->levels.items[tree->levels.count - 1];
 	const struct sp_tree_node *node = &level->node->children[level->next++];
 	bool top = tree->levels.count == 1;
 	size_t depth = tree->levels.count - 1;
@@ -430,7 +430,7 @@ static bool write_child(struct tree *tree)
 				  : term_glyph(tree->term, "├─ ", "|- ");
 	const char *guide = top ? "" : last ? "   " : term_glyph(tree->term, "│  ", "|  ");
 	const char *before = level->node->dso;
-	struct line line = line_of(tree, node);
+	struct tree_line line = line_of(tree, node);
 	write_numbers(tree, &line, true);
 	int guides = write_guides(tree, top ? "" : branch, depth);
 	for (;;) {
@@ -447,7 +447,7 @@ static bool write_child(struct tree *tree)
 	return push_level(tree, &line, guide);
 }
 
-static void write_titles(const struct tree *tree)
+static void write_titles(const struct tree_writer *tree)
 {
 	const char *range = term_glyph(tree->term, "low–high", "low-high");
 	char limit[FORMAT_SIZE], text[2 * FORMAT_SIZE];
@@ -474,10 +474,10 @@ static void write_titles(const struct tree *tree)
 	write_rest(tree, text, numbers_width(tree));
 }
 
-static bool walk(struct tree *tree)
+static bool walk(struct tree_writer *tree)
 {
 	while (tree->levels.count) {
-		const struct level *level = &tree->levels.items[tree->levels.count - 1];
+		const struct tree_level *level = &tree->levels.items[tree->levels.count - 1];
 		if (level->next < level->shown) {
 			if (!write_child(tree))
 				return false;
@@ -543,11 +543,12 @@ static double limit_of_processes(const struct report *report, const struct sp_tr
 }
 
 /* Writes the number of hidden processes, and their own time. */
-static void write_hidden_processes(const struct tree *tree, const struct sp_tree_node *root)
+static void write_hidden_processes(const struct tree_writer *tree, const struct sp_tree_node *root)
 {
 	struct process_counts counts = {0};
 	count_processes(root, tree->report->tree_limit, &counts);
-	const struct level level = {.hidden = counts.hidden_self, .hidden_count = counts.hidden};
+	const struct tree_level level = {.hidden = counts.hidden_self,
+					 .hidden_count = counts.hidden};
 	if (counts.hidden)
 		write_hidden(tree, &level);
 }
@@ -555,8 +556,8 @@ static void write_hidden_processes(const struct tree *tree, const struct sp_tree
 bool tree_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	struct report limited = *report;
-	struct tree tree = {.report = &limited, .term = &report->term, .out = out};
-	struct line root = {profile->tree, profile->tree, 1, 0, 0, 0};
+	struct tree_writer tree = {.report = &limited, .term = &report->term, .out = out};
+	struct tree_line root = {profile->tree, profile->tree, 1, 0, 0, 0};
 	if (report->tree_most)
 		limited.tree_limit = limit_of_processes(report, profile->tree);
 	hide_children(&tree, &root);

@@ -16,7 +16,7 @@
 #include "file/reader_struct.h"
 #include "record/types.h"
 #include "walk/walker.h"
-#include "writer/output.h"
+#include "writer/written_file.h"
 #include "writer/spans.h"
 #include "writer/writer.h"
 
@@ -130,7 +130,7 @@ static struct sp_error *finish(struct copy *copy)
 /* The bytes of the file, or of the stream. */
 static struct sp_error *copy_verbatim(struct sp_reader *reader, const char *path)
 {
-	struct output output = {.fd = -1};
+	struct written_file output = {.fd = -1};
 	CLEANUP_FREE uint8_t *buffer = malloc(COPY_SIZE);
 	struct sp_error *error = buffer ? output_open(path, &output) : error_no_memory();
 	for (uint64_t offset = 0; !error && offset < reader->file_size;) {

@@ -10,8 +10,8 @@
 #include "elf/plt.h"
 #include "elf/symtab.h"
 #include "fuzz.h"
-#include "symbol/ranges.h"
-#include "symbol/table.h"
+#include "symbol/fde_ranges.h"
+#include "symbol/symbol_table.h"
 
 /* Limit of entries to look up, for large inputs. */
 #define ENTRIES_MAX 64
@@ -23,7 +23,7 @@ static const char *name_of(void *arg, uint64_t vaddr)
 	return vaddr % 2 ? "odd" : NULL;
 }
 
-static void add_table(const struct image *image, enum symtab_kind kind, struct table *table,
+static void add_table(const struct image *image, enum symtab_kind kind, struct symbol_table *table,
 		      struct image_bytes *strings)
 {
 	struct symtab symtab;
@@ -51,7 +51,7 @@ static void read_plt(const struct image *image)
 
 static void read_tables(const struct image *image)
 {
-	struct table table = {0};
+	struct symbol_table table = {0};
 	struct image_bytes full = {0}, dynamic = {0};
 	add_table(image, SYMTAB_FULL, &table, &full);
 	add_table(image, SYMTAB_DYNAMIC, &table, &dynamic);
@@ -71,7 +71,7 @@ static void read_tables(const struct image *image)
 }
 
 /* A range holds what was asked for, and is code. */
-static void find_range(struct ranges *ranges, const struct binary_env *env,
+static void find_range(struct fde_ranges *ranges, const struct binary_env *env,
 		       const struct image *image, uint64_t vaddr)
 {
 	static const struct module module = {.kind = MODULE_FILE, .path = "fuzz", .name = "fuzz"};
@@ -93,7 +93,7 @@ static void find_range(struct ranges *ranges, const struct binary_env *env,
 static void find_ranges(const struct image *image)
 {
 	struct binary_env env = {0};
-	struct ranges ranges = {0};
+	struct fde_ranges ranges = {0};
 	struct call_frames debug = {0};
 	struct cfi_entry entry;
 	size_t made = 0;

@@ -11,7 +11,7 @@
 #include <sprof/private/words.h>
 #include "base/cleanup.h"
 #include "base/cursor.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "fuzz.h"
 #include "record/types.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "fuzz.h"
 #include "go/frame_sizes.h"
-#include "go/frames.h"
+#include "go/go_frames.h"
 
 /* Limit of functions to look up, for large tables. */
 #define FUNCTIONS_MAX 256

@@ -9,8 +9,8 @@
 #include <string.h>
 #include "../unit/python_image.h"
 #include "fuzz.h"
-#include "python/code.h"
-#include "python/frames.h"
+#include "python/code_object.h"
+#include "python/python_stack.h"
 #include "python/linetable.h"
 
 #define THREAD_NUMBER 7

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "fuzz.h"
 #include "proc/sysfs.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

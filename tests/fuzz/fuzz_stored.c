@@ -4,8 +4,8 @@
 #include <string.h>
 #include "fuzz.h"
 #include "stored/chunks.h"
-#include "stored/files.h"
-#include "stored/names.h"
+#include "stored/stored_files.h"
+#include "stored/stored_names.h"
 
 /* Chunks at the end of a file, and all that they contain. */
 static void read_recording(const uint8_t *bytes, size_t size)

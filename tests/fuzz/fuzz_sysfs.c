@@ -15,7 +15,7 @@
 #include "event/parse.h"
 #include "fuzz.h"
 #include "proc/cgroup.h"
-#include "proc/modules.h"
+#include "proc/loaded_modules.h"
 #include "proc/sysfs.h"
 #include "proc/topology.h"
 #include "proc/tracefs.h"

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "tap.h"
 
 DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)

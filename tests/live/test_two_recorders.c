@@ -2,7 +2,7 @@
 /*
  * Two side-band events on one CPU, as of two recorders, and a BPF program that is
  * loaded there: the kernel may say too large a size for the second's records (see
- * record/length.h). What is kept of either must be whole and true.
+ * record/record_length.h). What is kept of either must be whole and true.
  */
 #include <errno.h>
 #include <linux/bpf.h>

@@ -66,6 +66,14 @@ long_files() {
 		awk '$1 > 800 && $2 != "total" { print $2 ": " $1 " lines" }'
 }
 
+# A search for a file or a struct finds one. A command bears the name of the part that it runs.
+shared_names() {
+	find lib src -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d |
+		grep -vxE '(archive|list|report|script|stat)\.c' | sed 's/$/: several files/'
+	find lib src -name '*.[ch]' | xargs -r sed -nE 's/^((struct|union|enum) [a-z0-9_]+) \{.*/\1/p' |
+		sort | uniq -d | sed 's/$/: several definitions/'
+}
+
 # 100 columns are the aim, tabs counting 8; past 110 of C is no accident.
 wide_or_ragged() {
 	find include lib src tests bench -name '*.[ch]' 2>/dev/null | grep -v '^tests/data/' | sort |
@@ -177,6 +185,7 @@ clean "no typedef of a struct, union or enum" typedefs
 clean "nothing is promised instead of done" promises
 clean "no function over 80 lines" long_functions
 clean "no file over 800 lines" long_files
+clean "files and structs have names of their own" shared_names
 clean "scripts are free of syntax errors" broken_scripts
 clean "the pages name files that are there" missing_files
 clean "the pages name functions and files of the tree" missing_names
@@ -228,6 +237,8 @@ done
 		echo '/* TO''DO: more */'
 	} >lib/a/a.c
 	: >src/b.c
+	: >src/d.h
+	echo 'struct e {' | tee lib/a/d.h >lib/a/e.h
 	printf 'See `src/b.c`,\n`src/NAME.c` and `src/gone.c`.\n' >README
 	printf 'f(), a.c, a/a.c and <stdio.h>;\ng(), c.c.\n' >HACKING
 	printf 'Example: \\fIexample\\-a.c\\fP\n' >doc/page.1
@@ -236,12 +247,18 @@ done
 )
 catches "a wrong licence is caught" wrong_licence \
 'lib/a/a.c: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
-src/b.c: no SPDX-License-Identifier: GPL-2.0-or-later on the first lines'
+lib/a/d.h: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
+lib/a/e.h: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
+src/b.c: no SPDX-License-Identifier: GPL-2.0-or-later on the first lines
+src/d.h: no SPDX-License-Identifier: GPL-2.0-or-later on the first lines'
 catches "a goto is caught" gotos 'lib/a/a.c:6:	goto out; '
 catches "printing is caught" printing 'lib/a/a.c:5:	printf("");  exit(1);'
 catches "a typedef is caught" typedefs 'lib/a/a.c:98:typedef struct a b; '
 catches "a promise is caught" promises 'lib/a/a.c:99:/* TO''DO: more */'
 catches "a long function is caught" long_functions 'lib/a/a.c:4: f has 93 lines'
+catches "a shared name is caught" shared_names \
+'d.h: several files
+struct e: several definitions'
 catches "a syntax error of a script is caught" broken_scripts 'tests/c.sh: a syntax error in sh'
 catches "a page that names a file gone is caught" missing_files 'README:2: there is no src/gone.c'
 catches "a function and a file that are gone are caught" missing_names \

@@ -4,7 +4,7 @@
 #define UNIT_PYTHON_IMAGE_H
 
 #include <string.h>
-#include "python/memory.h"
+#include "python/process_memory.h"
 
 #define IMAGE_BASE UINT64_C(0x100000)
 

@@ -9,7 +9,7 @@
 #include <sprof/sprof.h>
 #include <sprof/timeline.h>
 #include "files.h"
-#include "profile/options.h"
+#include "profile/analysis_options.h"
 #include "record/encode.h"
 #include "record/note.h"
 #include "test.h"

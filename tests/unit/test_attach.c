@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "capture/tasks/describe.h"
+#include "capture/tasks/describe_tasks.h"
 #include "capture/tasks/find.h"
 #include "made_tasks.h"
 

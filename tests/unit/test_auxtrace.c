@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include "base/io.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "files.h"
 #include "recording.h"
 #include "root.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Command lines: their records, reading in a made-up /proc, and history. */
-#include "capture/tasks/command_lines.h"
+#include "capture/tasks/command_line_reader.h"
 
 #include <stdlib.h>
 #include <unistd.h>

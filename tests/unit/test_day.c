@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include "capture/output/dsos.h"
-#include "capture/samples/filter.h"
+#include "capture/samples/ring_filter.h"
 #include "capture/tasks/live_state.h"
 #include "capture/tasks/tracker.h"
 #include "capture/output/write_queue.h"

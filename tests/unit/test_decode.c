@@ -2,7 +2,7 @@
 #include "record/attr.h"
 #include "record/decode.h"
 #include "record/encode.h"
-#include "record/length.h"
+#include "record/record_length.h"
 #include "record/types.h"
 #include <sprof/private/describe.h>
 #include <sprof/private/words.h>

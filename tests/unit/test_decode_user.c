@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Records of perf's own making, in both byte orders, whole and cut short. */
 #include "record/decode.h"
-#include "record/length.h"
+#include "record/record_length.h"
 #include "record/types.h"
 #include "bytes.h"
 #include "test.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
-#include "event/names.h"
+#include "event/event_names.h"
 #include "made_ctx.h"
 #include "test.h"
 

@@ -2,7 +2,7 @@
 /* Sources of findings on made-up profiles, and the numbers in their sentences. */
 #include <string.h>
 #include "findings/findings.h"
-#include "findings/text.h"
+#include "findings/finding_text.h"
 #include "test.h"
 
 static const struct finding_source *source_of(const char *name)

@@ -8,7 +8,7 @@
 #include "files.h"
 #include "frames/names.h"
 #include "record/encode.h"
-#include "record/python.h"
+#include "record/python_record.h"
 #include "test.h"
 #include "writer/writer.h"
 

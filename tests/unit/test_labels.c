@@ -303,7 +303,7 @@ TEST(a_filter_takes_names_of_functions_too)
 TEST(bodies_do_not_depend_on_the_order_of_pieces)
 {
 	static const char dso[] = "d", f[] = "f", a[] = "/a", b[] = "/b", c[] = "/c", x[] = "x.c";
-	static const struct piece pieces[] = {
+	static const struct function_piece pieces[] = {
 		{dso, 0, f, f, f, a, NULL, 0x10, 0}, {dso, 0, f, f, f, b, NULL, 0x10, 0},
 		{dso, 0, f, f, f, b, NULL, UINT64_MAX, 0},
 		{dso, 0, f, f, f, c, NULL, UINT64_MAX, 0},

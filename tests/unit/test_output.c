@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "out/format.h"
-#include "out/stat.h"
+#include "out/format_value.h"
+#include "out/stat_output.h"
 #include "test.h"
 
 #define WEIGHT(n) {(n), (n) * 1000, {(n) / 1000.0, (n) / 1000.0 * 0.9, (n) / 1000.0 * 1.1}}
@@ -51,7 +51,7 @@ static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_SYMBO
 
 static char *written; /* by the last write_output() */
 
-static const char *write_output(const struct output *output, const struct report *report)
+static const char *write_output(const struct output_format *output, const struct report *report)
 {
 	size_t size;
 	free(written);

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 #include "base/io.h"
 #include "file/deflate.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "files.h"
 #include "recording.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "go/frame_sizes.h"
-#include "go/frames.h"
+#include "go/go_frames.h"
 #include "made_go.h"
 #include "test.h"
 

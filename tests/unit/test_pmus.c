@@ -3,7 +3,7 @@
 #include "reader/pmus.h"
 
 #include <stdio.h>
-#include "file/format.h"
+#include "file/file_format.h"
 #include "files.h"
 #include "made_ctx.h"
 #include "writer/writer.h"

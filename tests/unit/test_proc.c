@@ -8,10 +8,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "proc/maps.h"
-#include "proc/modules.h"
+#include "proc/loaded_modules.h"
 #include "proc/process_tree.h"
 #include "proc/sysfs.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 #include "root.h"
 
 #define MANY 12000

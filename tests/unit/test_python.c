@@ -5,15 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "capture/python/codes.h"
-#include "capture/python/files.h"
-#include "capture/python/probe.h"
+#include "capture/python/interpreter_files.h"
+#include "capture/python/python_probe.h"
 #include "made_ctx.h"
-#include "python/code.h"
-#include "python/frames.h"
+#include "python/code_object.h"
+#include "python/python_stack.h"
 #include "python/linetable.h"
 #include "python_image.h"
 #include "root.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 #include "test.h"
 
 /*

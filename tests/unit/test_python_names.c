@@ -8,7 +8,7 @@
 #include "capture/python/processes.h"
 #include "capture/python/shots.h"
 #include "machine/machine.h"
-#include "record/length.h"
+#include "record/record_length.h"
 #include "symbol/resolver.h"
 #include "test.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <sprof/private/command.h>
 #include "base/error.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "file/reader_damage.h"
 #include "record/types.h"
 #include "walk/walker.h"
@@ -543,9 +543,9 @@ TEST(any_bytes_may_follow_a_records_fields)
 }
 
 /*
- * The kernel says too much of a KSYMBOL where there are two recorders (record/length.h): what is
- * behind it may be a record that was there when the ring was filled before. What is later than the
- * KSYMBOL was swallowed.
+ * The kernel says too much of a KSYMBOL where there are two recorders (record/record_length.h):
+ * what is behind it may be a record that was there when the ring was filled before. What is later
+ * than the KSYMBOL was swallowed.
  */
 TEST(old_bytes_in_the_ring_are_no_record)
 {

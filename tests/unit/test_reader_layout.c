@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files of the same contents with their parts in any order, and attrs of any size. */
 #include <stdio.h>
-#include "file/format.h"
+#include "file/file_format.h"
 #include "file/reader_io.h"
 #include "files.h"
 #include "made_file.h"

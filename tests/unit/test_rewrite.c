@@ -4,7 +4,7 @@
 #include "capture/event_control/cpu_hotplug.h"
 #include "capture/ring_bank/rewrite.h"
 #include "capture/ring_bank/ring_bank.h"
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "record/decode.h"
 #include "record/encode.h"
 #include "rings.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "files.h"
 #include "record/decode.h"
-#include "record/length.h"
+#include "record/record_length.h"
 #include "record/note.h"
 #include "record/types.h"
 #include "recording.h"

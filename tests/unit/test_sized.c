@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/sized.h"
-#include "capture/config/options.h"
+#include "capture/config/capture_options.h"
 #include "test.h"
 
 struct newer {

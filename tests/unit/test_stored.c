@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "files.h"
 #include "stored/chunks.h"
-#include "stored/files.h"
-#include "stored/names.h"
+#include "stored/stored_files.h"
+#include "stored/stored_names.h"
 #include "test.h"
 
 #define CASES 3

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "test.h"
 #include "tests/sched_waking.h"
-#include "trace/format.h"
+#include "trace/event_format.h"
 
 struct seen {
 	char text[1024];

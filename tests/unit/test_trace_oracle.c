@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Texts of samples by the kernel's formats are those of libtraceevent, which perf script uses. */
-#include "trace/text.h"
+#include "trace/trace_text.h"
 
 #include <event-parse.h>
 #include <glob.h>

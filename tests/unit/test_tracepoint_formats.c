@@ -4,7 +4,7 @@
 
 #include <sprof/reader.h>
 #include <unistd.h>
-#include "file/format.h"
+#include "file/file_format.h"
 #include "files.h"
 #include "record/put.h"
 #include "root.h"

@@ -16,7 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include "base/ctx.h"
-#include "unwind/code.h"
+#include "unwind/unwind_info.h"
 #include "unwind/unwind.h"
 
 #define FRAMES 400

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/io.h"
 #include "base/vec.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "files.h"
 #include "recording.h"
 

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/vec.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "files.h"
 #include "recording.h"
 

@@ -7,7 +7,7 @@
 #define CAPTURE_CONFIG_CALL_GRAPH_H
 
 #include <sprof/capture.h>
-#include "capture/config/options.h"
+#include "capture/config/capture_options.h"
 #include "capture/config/survey.h"
 #include "capture/notes/notes.h"
 #include "event/parse.h"

@@ -8,10 +8,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/sized.h"
-#include "capture/config/internal.h"
-#include "capture/config/options.h"
+#include "capture/config/config_internal.h"
+#include "capture/config/capture_options.h"
 #include "capture/config/plan_facts.h"
-#include "event/filter.h"
+#include "event/event_filter.h"
 
 DEFINE_CLEANUP(struct event_plan *, event_plan_free)
 

@@ -23,7 +23,7 @@
 #include "base/vec.h"
 #include "capture/config/call_graph.h"
 #include "capture/config/off_cpu.h"
-#include "capture/config/options.h"
+#include "capture/config/capture_options.h"
 #include "capture/config/stack_copies.h"
 #include "capture/notes/notes.h"
 #include "event/open.h"

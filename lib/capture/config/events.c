@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/config/internal.h"
+#include "capture/config/config_internal.h"
 
 #include <string.h>
 #include "base/cleanup.h"

@@ -3,9 +3,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/config/call_graph.c lib/capture/config/call_graph.h \
 	lib/capture/config/config.c lib/capture/config/config.h \
 	lib/capture/config/events.c \
-	lib/capture/config/internal.h \
+	lib/capture/config/config_internal.h \
 	lib/capture/config/off_cpu.c lib/capture/config/off_cpu.h \
-	lib/capture/config/options.h \
+	lib/capture/config/capture_options.h \
 	lib/capture/config/plan_facts.c lib/capture/config/plan_facts.h \
 	lib/capture/config/request.c \
 	lib/capture/config/ring_size.c lib/capture/config/ring_size.h \

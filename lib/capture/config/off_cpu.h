@@ -6,11 +6,11 @@
 #ifndef CAPTURE_CONFIG_OFF_CPU_H
 #define CAPTURE_CONFIG_OFF_CPU_H
 
-#include "capture/config/options.h"
+#include "capture/config/capture_options.h"
 #include "capture/notes/notes.h"
 #include "event/open.h"
 #include "event/parse.h"
-#include "trace/format.h"
+#include "trace/event_format.h"
 
 /* The event of wake-ups, sched:sched_waking. Zeroed: there is none. */
 struct wakeup_event {

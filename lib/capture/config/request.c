@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Makes the request for events from the options and the configuration. */
-#include "capture/config/internal.h"
+#include "capture/config/config_internal.h"
 
 #include "base/clock.h"
 #include "capture/config/plan_facts.h"

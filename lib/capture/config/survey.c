@@ -8,7 +8,7 @@
 #include "base/regular_file.h"
 #include "capture/python/processes.h"
 #include "proc/maps.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 #include "unwind/cfi_row.h"
 
 /* Limit of a script's first line. */
@@ -27,20 +27,20 @@ void target_survey_deinit(struct target_survey *survey)
 }
 
 /* Binaries that were looked at. */
-struct survey {
+struct binary_survey {
 	const struct sp_ctx *ctx;
 	size_t looked_at;
 	bool is_static;  /* has no C library besides */
 	char *keeps_not; /* a sentence of the first that keeps no frame pointers; malloc'ed */
 };
 
-static void survey_deinit(struct survey *survey)
+static void survey_deinit(struct binary_survey *survey)
 {
 	free(survey->keeps_not);
 }
 
 /* Opens `path` in `root` (NULL: here), reports `name`. Ignores what cannot be read. */
-static struct sp_error *look_at(struct survey *survey, const char *root, const char *path,
+static struct sp_error *look_at(struct binary_survey *survey, const char *root, const char *path,
 				const char *name)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
@@ -71,7 +71,7 @@ static bool is_c_library(const char *path)
 }
 
 /* The C library that a process has mapped. */
-static struct sp_error *look_at_library(struct survey *survey, uint32_t pid)
+static struct sp_error *look_at_library(struct binary_survey *survey, uint32_t pid)
 {
 	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
 	const struct maps_entry *entry = NULL;
@@ -92,7 +92,7 @@ static struct sp_error *look_at_library(struct survey *survey, uint32_t pid)
 	return error;
 }
 
-static struct sp_error *look_at_process(struct survey *survey, uint32_t pid)
+static struct sp_error *look_at_process(struct binary_survey *survey, uint32_t pid)
 {
 	char path[64], name[4096];
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
@@ -142,7 +142,7 @@ static bool follow_script(char **path)
 	return next;
 }
 
-static struct sp_error *look_at_command(struct survey *survey, const char *name)
+static struct sp_error *look_at_command(struct binary_survey *survey, const char *name)
 {
 	CLEANUP_FREE char *path = find_command(name);
 	while (path && follow_script(&path))
@@ -215,7 +215,7 @@ static bool target_is_python(const struct sp_ctx *ctx, const struct capture_opti
 	return command_is_python(words[0]);
 }
 
-static struct sp_error *survey_targets(struct survey *survey,
+static struct sp_error *survey_targets(struct binary_survey *survey,
 				       const struct capture_options *options)
 {
 	struct sp_error *error = NULL;
@@ -234,7 +234,7 @@ static struct sp_error *survey_frame_pointers(const struct sp_ctx *ctx,
 					      const struct capture_options *options,
 					      struct target_survey *ret)
 {
-	CLEANUP(survey_deinit) struct survey survey = {.ctx = ctx};
+	CLEANUP(survey_deinit) struct binary_survey survey = {.ctx = ctx};
 	TRY(survey_targets(&survey, options));
 	ret->frame_pointers = !survey.keeps_not && survey.looked_at;
 	if (!ret->frame_pointers)

@@ -4,7 +4,7 @@
 #define CAPTURE_CONFIG_SURVEY_H
 
 #include "base/ctx.h"
-#include "capture/config/options.h"
+#include "capture/config/capture_options.h"
 #include "elf/image.h"
 
 /* Zeroed: nothing is known. */

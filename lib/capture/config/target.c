@@ -2,7 +2,7 @@
 /* Chooses the target and its CPUs. */
 #include <string.h>
 #include "base/cleanup.h"
-#include "capture/config/internal.h"
+#include "capture/config/config_internal.h"
 #include "proc/cgroup.h"
 
 struct sp_error *config_find_unit(const struct sp_ctx *ctx, struct capture_options *options,

@@ -7,7 +7,7 @@
 #define CAPTURE_EVENT_CONTROL_SCHEDULE_H
 
 #include <stddef.h>
-#include "capture/config/options.h"
+#include "capture/config/capture_options.h"
 
 /* All events, in place of an index. */
 #define SCHEDULE_ALL SIZE_MAX

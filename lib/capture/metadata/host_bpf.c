@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "capture/metadata/bpf.h"
 #include "capture/metadata/host_features.h"
-#include "file/format.h"
+#include "file/file_format.h"
 
 #define PROGRAMS_MAX 4096
 #define ARRAYS_MAX (UINT32_C(1) << 24)
@@ -64,7 +64,7 @@ static uint64_t size_of(const struct bpf_prog_info *info, const struct array *ar
 	return item * u32_at(info, array->count);
 }
 
-struct program {
+struct host_bpf_program {
 	struct bpf_prog_info info;
 	uint8_t *data;
 	uint32_t data_size;
@@ -72,7 +72,7 @@ struct program {
 };
 
 /* Allocates room for each array, by the counts of the first query, and requests them. */
-static bool request_arrays(struct program *program, const struct bpf_prog_info *counts)
+static bool request_arrays(struct host_bpf_program *program, const struct bpf_prog_info *counts)
 {
 	uint64_t offsets[ARRAY_COUNT], size = 0;
 	for (size_t i = 0; i < ARRAY_COUNT; i++) {
@@ -100,7 +100,7 @@ static bool request_arrays(struct program *program, const struct bpf_prog_info *
 }
 
 /* False where it is gone, may not be asked, or has changed meanwhile. */
-static bool read_program(int fd, struct program *program)
+static bool read_program(int fd, struct host_bpf_program *program)
 {
 	struct bpf_prog_info counts = {0};
 	if (bpf_object_info(fd, &counts, sizeof(counts)) < 0 || !counts.nr_jited_ksyms ||
@@ -118,7 +118,7 @@ static bool read_program(int fd, struct program *program)
 	return true;
 }
 
-static void put_program(struct put *put, const struct program *program)
+static void put_program(struct put *put, const struct host_bpf_program *program)
 {
 	put_u32(put, (uint32_t)INFO_SIZE);
 	put_u32(put, program->data_size);
@@ -138,7 +138,7 @@ static struct sp_error *add_programs(struct host_features *features, struct ids 
 	uint32_t count = 0, id = 0;
 	put_u32(&put, 0);
 	while (count < PROGRAMS_MAX && bpf_next_program(&id) >= 0) {
-		struct program program = {0};
+		struct host_bpf_program program = {0};
 		CLEANUP_CLOSE int fd = bpf_open_program(id);
 		if (fd >= 0 && read_program(fd, &program)) {
 			put_program(&put, &program);

@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "proc/sysfs.h"
 #include "writer/features_write.h"
 

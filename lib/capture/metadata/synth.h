@@ -8,7 +8,7 @@
 #define CAPTURE_METADATA_SYNTH_H
 
 #include "base/ctx.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 #include "record/encode.h"
 
 struct synth;

@@ -24,7 +24,7 @@
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
 
 /* A program's functions, as far as they could be had. */
-struct program {
+struct bpf_functions {
 	struct bpf_prog_info info;
 	uint32_t count;
 	uint64_t *starts;
@@ -35,7 +35,7 @@ struct program {
 	uint32_t btf_size;
 };
 
-static void program_deinit(struct program *program)
+static void program_deinit(struct bpf_functions *program)
 {
 	free(program->starts);
 	free(program->sizes);
@@ -45,7 +45,7 @@ static void program_deinit(struct program *program)
 }
 
 /* The counts that the kernel said are the room that it is given the next time. */
-static bool make_room(struct program *program)
+static bool make_room(struct bpf_functions *program)
 {
 	const struct bpf_prog_info *info = &program->info;
 	program->count = info->nr_jited_ksyms;
@@ -57,7 +57,7 @@ static bool make_room(struct program *program)
 }
 
 /* *ret: whether there is something to tell. */
-static struct sp_error *read_functions(int fd, struct program *program, bool *ret)
+static struct sp_error *read_functions(int fd, struct bpf_functions *program, bool *ret)
 {
 	*ret = false;
 	if (bpf_object_info(fd, &program->info, sizeof(program->info)) < 0)
@@ -86,7 +86,7 @@ static struct sp_error *read_functions(int fd, struct program *program, bool *re
 }
 
 /* Without it functions have the program's short name. */
-static struct sp_error *read_btf(struct program *program)
+static struct sp_error *read_btf(struct bpf_functions *program)
 {
 	CLEANUP_CLOSE int fd = program->info.btf_id
 				       ? bpf_open_types(program->info.btf_id)
@@ -108,7 +108,7 @@ static struct sp_error *read_btf(struct program *program)
  * The name by types. Without them the first function has the program's short name
  * (which may be ""), and the kernel calls all others "F".
  */
-static const char *function_name(const struct program *program, uint32_t index)
+static const char *function_name(const struct bpf_functions *program, uint32_t index)
 {
 	const struct bpf_prog_info *info = &program->info;
 	const char *name = NULL;
@@ -123,7 +123,7 @@ static const char *function_name(const struct program *program, uint32_t index)
 	return index ? "F" : info->name;
 }
 
-static struct sp_error *put_function(struct synth *synth, const struct program *program,
+static struct sp_error *put_function(struct synth *synth, const struct bpf_functions *program,
 				     uint32_t index)
 {
 	char tag[2 * TAG_SIZE + 1];
@@ -138,7 +138,7 @@ static struct sp_error *put_function(struct synth *synth, const struct program *
 
 static struct sp_error *put_program(struct synth *synth, uint32_t id)
 {
-	CLEANUP(program_deinit) struct program program = {0};
+	CLEANUP(program_deinit) struct bpf_functions program = {0};
 	/* It may have been unloaded meanwhile. */
 	CLEANUP_CLOSE int fd = bpf_open_program(id);
 	bool readable = false;

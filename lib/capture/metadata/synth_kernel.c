@@ -13,9 +13,9 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "proc/kallsyms.h"
-#include "proc/modules.h"
+#include "proc/loaded_modules.h"
 #include "proc/sysfs.h"
-#include "proc/text.h"
+#include "proc/proc_text.h"
 #include "record/types.h"
 
 #define KERNEL_PID UINT32_MAX

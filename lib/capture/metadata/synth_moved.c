@@ -33,23 +33,23 @@
 
 DEFINE_CLEANUP(struct maps *, maps_free)
 
-struct range {
+struct address_range {
 	uint64_t start, end;
 };
 
 /* A file's place in the process, as one of its mappings and one of its segments have it. */
-struct place {
+struct moved_file {
 	const struct image *image;
 	const struct maps_entry *entry;
 	uint64_t bias; /* address minus vaddr */
 };
 
-struct search {
+struct moved_code_search {
 	struct synth *synth;
 	uint32_t pid, tid; /* `tid`: a thread that has not ended */
 	struct binary_env env;
 	struct maps_entry below;        /* last mapping of a file; its path is not valid */
-	struct range ranges[RANGES_MAX]; /* code without a file since */
+	struct address_range ranges[RANGES_MAX]; /* code without a file since */
 	size_t range_count;
 	unsigned int files, pages;      /* opened and read */
 	size_t unproven;                /* parts of code that no page proved */
@@ -81,7 +81,7 @@ static int read_page(void *bytes)
 }
 
 /* Returns whether a page of the process equals the file's. Padding proves nothing. */
-static bool is_equal(struct search *search, const struct image *image, uint64_t address,
+static bool is_equal(struct moved_code_search *search, const struct image *image, uint64_t address,
 		     uint64_t file_offset)
 {
 	struct proxies *proxies = proxies_for_memory(ctx_proxies(search->synth->ctx));
@@ -100,8 +100,8 @@ static bool is_equal(struct search *search, const struct image *image, uint64_t 
 }
 
 /* Writes the record of the file for a part of its code. */
-static struct sp_error *put_part(struct search *search, const struct place *place,
-				 const struct range *part, uint64_t file_offset)
+static struct sp_error *put_part(struct moved_code_search *search, const struct moved_file *place,
+				 const struct address_range *part, uint64_t file_offset)
 {
 	const struct image *image = place->image;
 	CLEANUP_FREE char *room = NULL;
@@ -120,15 +120,15 @@ static struct sp_error *put_part(struct search *search, const struct place *plac
 }
 
 /* Writes the record of a segment's part in the range, if a page proves it. */
-static struct sp_error *prove(struct search *search, const struct place *place,
-			      const struct image_load *load, const struct range *range,
+static struct sp_error *prove(struct moved_code_search *search, const struct moved_file *place,
+			      const struct image_load *load, const struct address_range *range,
 			      bool *is_part_ret)
 {
 	uint64_t mask = ~(uint64_t)(PAGE - 1);
 	uint64_t first = place->bias + (load->vaddr & mask);
 	uint64_t last = place->bias + ((load->vaddr + load->file_size + PAGE - 1) & mask);
-	struct range part = {range->start > first ? range->start : first,
-			     range->end < last ? range->end : last};
+	struct address_range part = {range->start > first ? range->start : first,
+				     range->end < last ? range->end : last};
 	if (part.start >= part.end || last < first)
 		return NULL;
 	*is_part_ret = true;
@@ -144,8 +144,8 @@ static struct sp_error *prove(struct search *search, const struct place *place,
 }
 
 /* The segments' ends share pages of the file, so that an offset may be in two of them. */
-static struct sp_error *prove_range(struct search *search, struct place *place,
-				    const struct range *range)
+static struct sp_error *prove_range(struct moved_code_search *search, struct moved_file *place,
+				    const struct address_range *range)
 {
 	const struct image *image = place->image;
 	const struct maps_entry *entry = place->entry;
@@ -168,7 +168,8 @@ static struct sp_error *prove_range(struct search *search, struct place *place,
 }
 
 /* Compares the ranges with the file that is mapped above them. */
-static struct sp_error *prove_ranges(struct search *search, const struct maps_entry *above)
+static struct sp_error *prove_ranges(struct moved_code_search *search,
+				     const struct maps_entry *above)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	CLEANUP_FREE char *room = NULL;
@@ -185,7 +186,7 @@ static struct sp_error *prove_ranges(struct search *search, const struct maps_en
 	struct sp_error *error =
 		binary_open(&search->env, &module, search->pid, &diagnosis, &image);
 	diagnosis_clear(&diagnosis);
-	struct place place = {.image = image, .entry = above};
+	struct moved_file place = {.image = image, .entry = above};
 	for (size_t i = 0; i < search->range_count && image && !error; i++)
 		error = prove_range(search, &place, &search->ranges[i]);
 	return error;
@@ -196,14 +197,14 @@ static bool is_same_file(const struct maps_entry *a, const struct maps_entry *b)
 	return a->ino && a->ino == b->ino && a->maj == b->maj && a->min == b->min;
 }
 
-static struct sp_error *on_mapping(struct search *search, const struct maps_entry *entry)
+static struct sp_error *on_mapping(struct moved_code_search *search, const struct maps_entry *entry)
 {
 	bool is_file = entry->ino && entry->path[0] == '/' && !synth_is_memory(entry->path);
 	if (!is_file) {
 		bool is_code = entry->prot & PROT_EXEC && synth_is_memory(entry->path);
 		if (is_code && search->range_count < RANGES_MAX)
 			search->ranges[search->range_count++] =
-				(struct range){entry->start, entry->end};
+				(struct address_range){entry->start, entry->end};
 		return NULL;
 	}
 	struct sp_error *error = NULL;
@@ -215,7 +216,7 @@ static struct sp_error *on_mapping(struct search *search, const struct maps_entr
 	return error;
 }
 
-static struct sp_error *search_maps(struct search *search, size_t limit)
+static struct sp_error *search_maps(struct moved_code_search *search, size_t limit)
 {
 	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
 	const struct maps_entry *entry;
@@ -233,7 +234,7 @@ struct sp_error *synth_moved(struct synth *synth, uint32_t pid, uint32_t tid, si
 			     size_t *unproven_ret)
 {
 	const struct provenance here = {.same_kernel = true, .host = HOST_SAME};
-	struct search search = {.synth = synth, .pid = pid, .tid = tid};
+	struct moved_code_search search = {.synth = synth, .pid = pid, .tid = tid};
 	*unproven_ret = 0;
 	TRY(binary_env_init(&search.env, synth->ctx, NULL, &here));
 	search.env.proxies = ctx_proxies(synth->ctx);

@@ -6,7 +6,7 @@
 #ifndef CAPTURE_OUTPUT_AUX_AREAS_H
 #define CAPTURE_OUTPUT_AUX_AREAS_H
 
-#include "capture/config/options.h"
+#include "capture/config/capture_options.h"
 #include "capture/output/auxtrace.h"
 #include "event/open.h"
 #include "event/parse.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The first file: its header, and the description of the machine that all files share. */
-#include "capture/output/recording.h"
+#include "capture/output/recording_files.h"
 
 #include <string.h>
 #include "base/cleanup.h"
@@ -8,7 +8,7 @@
 #include "capture/metadata/host.h"
 #include "capture/metadata/host_features.h"
 #include "capture/metadata/tracepoint_formats.h"
-#include "file/format.h"
+#include "file/file_format.h"
 #include "writer/features_write.h"
 
 /* Adds TRACING_DATA; notes tracepoints without a readable format. */

@@ -16,7 +16,7 @@
 #include <pthread.h>
 #include <sprof/capture.h>
 #include "base/arena.h"
-#include "capture/config/options.h"
+#include "capture/config/capture_options.h"
 #include "capture/metadata/host_features.h"
 #include "capture/output/dsos.h"
 #include "capture/output/write_queue.h"

@@ -12,7 +12,7 @@
 #define CAPTURE_OVERWRITE_OVERWRITE_H
 
 #include "capture/notes/notes.h"
-#include "capture/ring_bank/fields.h"
+#include "capture/ring_bank/record_offsets.h"
 #include "capture/tasks/live_state.h"
 #include "ring/snapshot.h"
 

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "capture/python/functions.h"
-#include "python/code.h"
+#include "python/code_object.h"
 
 /* Time after which a code object is compared with memory again: its address may have other code. */
 #define PYTHON_CODES_CHECK_NS 100000000

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/strtab.h"
 #include "base/vec.h"
-#include "record/python.h"
+#include "record/python_record.h"
 
 struct python_functions {
 	pthread_mutex_t lock;

@@ -7,7 +7,7 @@
 #define CAPTURE_PYTHON_SHOTS_H
 
 #include <pthread.h>
-#include "python/frames.h"
+#include "python/python_stack.h"
 
 /* A worker may be late by seconds on a busy machine; bytes, after which all stacks are dropped. */
 #define PYTHON_SHOTS_MAX 8192

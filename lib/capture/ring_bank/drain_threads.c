@@ -36,7 +36,7 @@
 #define EVENTS_AT_ONCE 64
 
 /* A ring and what is behind it. */
-struct place {
+struct drained_ring {
 	struct relay relay;
 	pthread_mutex_t lock; /* held while moving records */
 	int fd;
@@ -48,7 +48,7 @@ struct place {
 #define IDLE_POLL_MS 10
 #define IDLE_POLLS 50
 
-struct group {
+struct drain_group {
 	struct drain_threads *drain_threads;
 	pthread_t thread;
 	bool has_thread;
@@ -60,10 +60,10 @@ struct group {
 };
 
 struct drain_threads {
-	struct place *places;
+	struct drained_ring *places;
 	size_t *index;        /* index in `places`, by the caller's order */
 	size_t count;
-	struct group *groups;
+	struct drain_group *groups;
 	size_t group_count;
 	uint64_t notify_bytes;
 	size_t record_max;
@@ -79,7 +79,8 @@ struct drain_threads {
 DEFINE_CLEANUP(struct drain_threads *, drain_threads_free)
 
 /* `group`: the place's, if its thread moves; else NULL. */
-static uint64_t move(struct drain_threads *drain_threads, struct place *place, struct group *group)
+static uint64_t move(struct drain_threads *drain_threads, struct drained_ring *place,
+		     struct drain_group *group)
 {
 	pthread_mutex_lock(&place->lock);
 	if (group && ring_head(place->relay.source) != place->relay.source->tail)
@@ -93,7 +94,7 @@ static uint64_t move(struct drain_threads *drain_threads, struct place *place, s
 }
 
 /* Pins the thread, within the CPUs that the process may use. */
-static void stay_on_cpus(const struct group *group)
+static void stay_on_cpus(const struct drain_group *group)
 {
 	size_t most = 0;
 	for (size_t i = group->first; i < group->end; i++)
@@ -110,7 +111,7 @@ static void stay_on_cpus(const struct group *group)
 	CPU_FREE(set);
 }
 
-static void drain(struct group *group, struct place *place)
+static void drain(struct drain_group *group, struct drained_ring *place)
 {
 	struct drain_threads *drain_threads = group->drain_threads;
 	if (move(drain_threads, place, group) >= drain_threads->notify_bytes)
@@ -118,14 +119,14 @@ static void drain(struct group *group, struct place *place)
 }
 
 /* False: it is to end. */
-static bool on_events(struct group *group, const struct epoll_event *events, int count)
+static bool on_events(struct drain_group *group, const struct epoll_event *events, int count)
 {
 	struct drain_threads *drain_threads = group->drain_threads;
 	for (int i = 0; i < count; i++) {
 		size_t index = events[i].data.u64;
 		if (index == SIZE_MAX)
 			return false;
-		struct place *place = &drain_threads->places[index];
+		struct drained_ring *place = &drain_threads->places[index];
 		drain(group, place);
 		/* The CPU is offline: the reader drains its ring. */
 		if (events[i].events & (EPOLLHUP | EPOLLERR))
@@ -135,7 +136,7 @@ static bool on_events(struct group *group, const struct epoll_event *events, int
 }
 
 /* Returns how long to wait for events. */
-static int timeout_ms(const struct group *group)
+static int timeout_ms(const struct drain_group *group)
 {
 	if (!group->drain_threads->polls)
 		return -1;
@@ -144,7 +145,7 @@ static int timeout_ms(const struct group *group)
 
 static void *work(void *arg)
 {
-	struct group *group = arg;
+	struct drain_group *group = arg;
 	struct epoll_event events[EVENTS_AT_ONCE];
 	struct thread_priority thread_priority = {0};
 	int count;
@@ -171,7 +172,8 @@ static struct sp_error *watch(int epoll_fd, int fd, uint64_t index)
 								  : NULL;
 }
 
-static struct sp_error *start(struct group *group, const struct drain_threads_options *options)
+static struct sp_error *start(struct drain_group *group,
+			      const struct drain_threads_options *options)
 {
 	sigset_t all, before;
 	group->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -197,12 +199,12 @@ static struct sp_error *make_places(struct drain_threads *drain_threads,
 				    const struct drain_threads_options *options)
 {
 	for (size_t g = 0; g < options->threads; g++) {
-		struct group *group = &drain_threads->groups[drain_threads->group_count++];
-		*group = (struct group){
+		struct drain_group *group = &drain_threads->groups[drain_threads->group_count++];
+		*group = (struct drain_group){
 			.drain_threads = drain_threads, .epoll_fd = -1, .first = drain_threads->count};
 		for (size_t i = 0; i < options->count; i++) {
 			const struct drain_place *given = &options->places[i];
-			struct place *place = &drain_threads->places[drain_threads->count];
+			struct drained_ring *place = &drain_threads->places[drain_threads->count];
 			if (given->group != g)
 				continue;
 			TRY(relay_init(&place->relay, given->ring, options->relay_bytes));
@@ -300,7 +302,7 @@ void drain_threads_move(struct drain_threads *drain_threads)
 {
 	wakeup_arm(&drain_threads->wakeup, true);
 	for (size_t i = 0; i < drain_threads->count; i++) {
-		struct place *place = &drain_threads->places[i];
+		struct drained_ring *place = &drain_threads->places[i];
 		move(drain_threads, place, NULL);
 		/* Prepares pages as the relay fills: an idle CPU's takes no memory. */
 		if (ring_head(&place->relay.out))
@@ -325,7 +327,7 @@ struct drain_threads_counts drain_threads_counts(const struct drain_threads *dra
 {
 	struct drain_threads_counts counts = {0};
 	for (size_t i = 0; i < drain_threads->group_count; i++) {
-		const struct group *group = &drain_threads->groups[i];
+		const struct drain_group *group = &drain_threads->groups[i];
 		if (!group->has_thread)
 			continue;
 		counts.threads++;

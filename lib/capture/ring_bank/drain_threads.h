@@ -13,7 +13,7 @@
 
 #include "base/ctx.h"
 #include "base/thread_priority.h"
-#include "capture/config/options.h"
+#include "capture/config/capture_options.h"
 #include "proc/sysfs.h"
 #include "ring/relay.h"
 

@@ -3,7 +3,7 @@
 #ifndef CAPTURE_RING_BANK_METADATA_RECORD_H
 #define CAPTURE_RING_BANK_METADATA_RECORD_H
 
-#include "capture/ring_bank/fields.h"
+#include "capture/ring_bank/record_offsets.h"
 #include "record/encode.h"
 #include "record/task_change.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/ring_bank/rewrite.h"
 
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "record/task_change.h"
 #include "record/types.h"
 

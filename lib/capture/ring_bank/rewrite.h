@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "capture/ring_bank/fields.h"
+#include "capture/ring_bank/record_offsets.h"
 #include "ring/ring.h"
 
 struct rewrite_name {

@@ -14,7 +14,7 @@
 #include "binary/binary.h"
 #include "capture/samples/stack_dump.h"
 #include "capture/samples/pool.h"
-#include "capture/samples/python.h"
+#include "capture/samples/python_frames.h"
 #include "capture/samples/stack_prefault.h"
 #include "record/decode.h"
 
@@ -36,7 +36,7 @@
 /* Stacks are hardly ever larger; what is further away is another one. */
 #define STACK_MOST ((uint64_t)64 << 20)
 
-struct worker {
+struct unwind_worker {
 	struct unwind_thread *thread;
 	struct unwind_frame *frames; /* FRAMES_MAX */
 	uint64_t *ips;               /* FRAMES_MAX, and PYTHON_FRAMES_MAX */
@@ -64,7 +64,7 @@ struct live_unwind {
 	pthread_rwlock_t files;     /* protects `unwinder`; write-locked to close files */
 	uint64_t cleaned_ns;        /* atomic; time of the last clean_up() that was not skipped */
 	uint64_t forgotten;         /* how many, in all */
-	struct worker *workers;
+	struct unwind_worker *workers;
 	size_t worker_count;
 	struct pool *pool;
 	uint64_t trimmed_ns;        /* when its memory was looked at */
@@ -99,8 +99,9 @@ static void increment(uint64_t *sum, bool more)
 }
 
 /* Finds out why a copy is too short: the kernel copied less, or the request was smaller. */
-static enum stack_hold_cut on_truncated(struct live_unwind *live_unwind, struct worker *worker,
-					const struct dump *dump, const struct unwind_result *result)
+static enum stack_hold_cut on_truncated(struct live_unwind *live_unwind,
+					struct unwind_worker *worker, const struct dump *dump,
+					const struct unwind_result *result)
 {
 	uint64_t sp = stack_dump_registers(dump)[live_unwind->layout.sp_index];
 	if (result->switched || result->missing < sp)
@@ -120,8 +121,8 @@ static enum stack_hold_cut on_truncated(struct live_unwind *live_unwind, struct 
 }
 
 /* How much of stacks is needed. */
-static void count_need(struct live_unwind *live_unwind, struct worker *worker, const struct dump *dump,
-		       const struct unwind_result *result)
+static void count_need(struct live_unwind *live_unwind, struct unwind_worker *worker,
+		       const struct dump *dump, const struct unwind_result *result)
 {
 	uint64_t sp = stack_dump_registers(dump)[live_unwind->layout.sp_index], end = sp;
 	if (result->end == UNWIND_COMPLETE && result->count)
@@ -141,7 +142,7 @@ static void count_need(struct live_unwind *live_unwind, struct worker *worker, c
  * In a chain, all but the first are taken for addresses behind calls. Behind a signal's
  * frame is the very place where code was interrupted: the one after it leads back there.
  */
-static void fill_ips(struct worker *worker, size_t count)
+static void fill_ips(struct unwind_worker *worker, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		worker->ips[i] = worker->frames[i].ip + (i > 0 && worker->frames[i].exact);
@@ -165,7 +166,7 @@ static struct unwind_sample sample_of(const struct live_unwind *live_unwind, con
 }
 
 /* Returns the number of addresses in the worker's chain. */
-static size_t add_python(const struct live_unwind *live_unwind, struct worker *worker,
+static size_t add_python(const struct live_unwind *live_unwind, struct unwind_worker *worker,
 			 const struct dump *dump, size_t count)
 {
 	const struct python_sample sample = {
@@ -177,7 +178,7 @@ static size_t add_python(const struct live_unwind *live_unwind, struct worker *w
 	return worker->python ? python_insert(worker->python, &sample, worker->ips) : count;
 }
 
-static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct worker *worker,
+static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct unwind_worker *worker,
 				    const struct dump *dump, struct record_buffer *output)
 {
 	const struct unwind_sample sample = sample_of(live_unwind, dump);
@@ -215,7 +216,7 @@ static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct work
 /* Writes held stacks if they are due; `worker` counts them. */
 static struct sp_error *flush_held(const struct live_unwind *live_unwind, bool now,
 				   struct record_buffer *output, uint64_t *oldest_ns,
-				   struct worker *worker)
+				   struct unwind_worker *worker)
 {
 	struct stack_hold_counts counts = {0};
 	struct sp_error *error = stack_hold_flush(live_unwind->stack_hold, now, output, oldest_ns,
@@ -265,7 +266,7 @@ static void clean_up(struct live_unwind *live_unwind)
 static void work_on(void *arg, size_t index, struct chunk *chunk)
 {
 	struct live_unwind *live_unwind = arg;
-	struct worker *worker = &live_unwind->workers[index];
+	struct unwind_worker *worker = &live_unwind->workers[index];
 	pthread_rwlock_rdlock(&live_unwind->files);
 	for (size_t at = 0; at < chunk->used && !chunk->error;) {
 		const struct dump *dump = stack_dump_at(chunk, at);
@@ -311,7 +312,7 @@ static struct sp_error *make_workers(struct live_unwind *live_unwind, size_t cou
 	live_unwind->workers = calloc(count, sizeof(*live_unwind->workers));
 	NEED(live_unwind->workers);
 	for (size_t i = 0; i < count; i++) {
-		struct worker *worker = &live_unwind->workers[live_unwind->worker_count++];
+		struct unwind_worker *worker = &live_unwind->workers[live_unwind->worker_count++];
 		stack_prefault_init(&worker->stack_prefault, ctx_proxies(live_unwind->ctx));
 		worker->sizes.ctx = live_unwind->ctx;
 		worker->thread = unwind_thread_new(live_unwind->unwinder);
@@ -676,7 +677,7 @@ void live_unwind_counts(const struct live_unwind *live_unwind, struct live_unwin
 		.maps_dropped = live_counts(live_unwind->live).dropped,
 	};
 	for (size_t i = 0; i < live_unwind->worker_count; i++) {
-		const struct worker *worker = &live_unwind->workers[i];
+		const struct unwind_worker *worker = &live_unwind->workers[i];
 		if (worker->python)
 			python_counts_add(&ret->python, worker->python);
 		add_stacks(&ret->stacks, &worker->stacks);

@@ -11,9 +11,9 @@
 
 #include <sprof/capture.h>
 #include "capture/config/call_graph.h"
-#include "capture/ring_bank/fields.h"
+#include "capture/ring_bank/record_offsets.h"
 #include "capture/samples/stack_hold.h"
-#include "capture/samples/python.h"
+#include "capture/samples/python_frames.h"
 #include "capture/output/batch.h"
 #include "capture/samples/stack_size.h"
 #include "capture/event_control/stack_need.h"

@@ -3,8 +3,8 @@
 #ifndef CAPTURE_SAMPLES_SAMPLE_ESTIMATE_H
 #define CAPTURE_SAMPLES_SAMPLE_ESTIMATE_H
 
-#include "capture/event_control/losses.h"
-#include "capture/samples/filter.h"
+#include "capture/event_control/lost_counts.h"
+#include "capture/samples/ring_filter.h"
 
 /* Returns the number of lost samples of all tasks, including filtered ones. */
 uint64_t sample_estimate_lost(const struct filter_counts *counts, const struct losses *losses);

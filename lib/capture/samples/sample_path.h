@@ -13,7 +13,7 @@
 #define CAPTURE_SAMPLES_SAMPLE_PATH_H
 
 #include "capture/ring_bank/ring_bank.h"
-#include "capture/samples/filter.h"
+#include "capture/samples/ring_filter.h"
 #include "capture/samples/live_unwind.h"
 
 /* Zeroed, it may be given to sample_path_deinit(). */

@@ -82,12 +82,12 @@ void stack_dump_file_attr(struct perf_event_attr *attr, uint64_t kept)
 }
 
 /* A record's words, read in order. */
-struct walk {
+struct record_walk {
 	const struct ring *ring;
 	uint64_t position, end;
 };
 
-static bool next_word(struct walk *walk, uint64_t *ret)
+static bool next_word(struct record_walk *walk, uint64_t *ret)
 {
 	if (walk->position >= walk->end)
 		return false;
@@ -96,7 +96,7 @@ static bool next_word(struct walk *walk, uint64_t *ret)
 	return true;
 }
 
-static bool skip_words(struct walk *walk, uint64_t count)
+static bool skip_words(struct record_walk *walk, uint64_t count)
 {
 	if (count > (walk->end - walk->position) / 8)
 		return false;
@@ -105,7 +105,7 @@ static bool skip_words(struct walk *walk, uint64_t count)
 }
 
 /* PERF_SAMPLE_READ's counters: of one event, or of a group. */
-static bool skip_counters(struct walk *walk, uint64_t format)
+static bool skip_counters(struct record_walk *walk, uint64_t format)
 {
 	uint64_t times = count_bits(format & (PERF_FORMAT_TOTAL_TIME_ENABLED |
 					      PERF_FORMAT_TOTAL_TIME_RUNNING));
@@ -116,7 +116,7 @@ static bool skip_counters(struct walk *walk, uint64_t format)
 	return skip_words(walk, times + each * count);
 }
 
-static bool skip_raw(struct walk *walk)
+static bool skip_raw(struct record_walk *walk)
 {
 	uint64_t first;
 	if (!next_word(walk, &first))
@@ -126,7 +126,7 @@ static bool skip_raw(struct walk *walk)
 	return size % 8 == 0 && skip_words(walk, size / 8 - 1);
 }
 
-static bool skip_branches(struct walk *walk, const struct stack_dump_layout *layout)
+static bool skip_branches(struct record_walk *walk, const struct stack_dump_layout *layout)
 {
 	uint64_t count;
 	if (!next_word(walk, &count) || count > UINT16_MAX)
@@ -135,7 +135,7 @@ static bool skip_branches(struct walk *walk, const struct stack_dump_layout *lay
 					count * (layout->branch_counters ? 4 : 3));
 }
 
-static bool find_middle(struct walk *walk, const struct stack_dump_layout *layout,
+static bool find_middle(struct record_walk *walk, const struct stack_dump_layout *layout,
 			struct stack_dump_parts *parts)
 {
 	parts->middle_at = walk->position;
@@ -146,7 +146,7 @@ static bool find_middle(struct walk *walk, const struct stack_dump_layout *layou
 	return true;
 }
 
-static bool find_tail(struct walk *walk, const struct stack_dump_layout *layout,
+static bool find_tail(struct record_walk *walk, const struct stack_dump_layout *layout,
 		      struct stack_dump_parts *parts)
 {
 	uint64_t abi = PERF_SAMPLE_REGS_ABI_NONE, aux = 0;
@@ -161,7 +161,7 @@ static bool find_tail(struct walk *walk, const struct stack_dump_layout *layout,
 	return true;
 }
 
-static bool find_stack(struct walk *walk, struct stack_dump_parts *parts)
+static bool find_stack(struct record_walk *walk, struct stack_dump_parts *parts)
 {
 	uint64_t size, good;
 	if (!next_word(walk, &size))
@@ -194,7 +194,7 @@ static void split_chain(const struct ring *ring, uint64_t position, uint32_t cou
 bool stack_dump_find(const struct stack_dump_layout *layout, const struct ring *ring, uint64_t position,
 		     const struct perf_event_header *header, struct stack_dump_parts *ret)
 {
-	struct walk walk = {ring, position + layout->head_size, position + header->size};
+	struct record_walk walk = {ring, position + layout->head_size, position + header->size};
 	struct stack_dump_parts parts = {.position = position};
 	uint64_t count;
 	if (header->size < layout->head_size ||
@@ -267,17 +267,17 @@ void stack_dump_copy(const struct stack_dump_layout *layout, const struct stack_
 #define GAP_MARKS 2
 
 /* The user's part as it is written: the inner frames, and, where some are left out, the outer. */
-struct shape {
+struct dump_shape {
 	size_t inner, outer, marks;
 	size_t words; /* size of all of it */
 	bool shortened;
 };
 
-static struct shape shape_of(const struct stack_dump_chain *chain, size_t room, size_t limit)
+static struct dump_shape shape_of(const struct stack_dump_chain *chain, size_t room, size_t limit)
 {
 	if (limit > room)
 		limit = room;
-	struct shape shape = {.shortened = chain->count > limit};
+	struct dump_shape shape = {.shortened = chain->count > limit};
 	if (shape.shortened && limit > room - GAP_MARKS)
 		limit = room - GAP_MARKS;
 	shape.outer = shape.shortened ? limit / 2 : 0;
@@ -288,7 +288,7 @@ static struct shape shape_of(const struct stack_dump_chain *chain, size_t room, 
 }
 
 static void put_chain(struct put *put, const struct dump *dump, const struct stack_dump_chain *chain,
-		      const struct shape *shape)
+		      const struct dump_shape *shape)
 {
 	put_u64(put, dump->chain_count + shape->words);
 	put_bytes(put, dump->words + dump->head_size / 8, 8 * (size_t)dump->chain_count);
@@ -331,7 +331,7 @@ struct sp_error *stack_dump_encode(const struct stack_dump_layout *layout, struc
 	size_t other = dump->head_size + dump->middle_size + dump->tail_size +
 		       8 * kept_words(layout, dump);
 	size_t room = (RECORD_SIZE_MAX - other) / 8 - dump->chain_count - 2;
-	const struct shape shape = shape_of(chain, room, limit);
+	const struct dump_shape shape = shape_of(chain, room, limit);
 	struct perf_event_header header;
 	memcpy(&header, head, sizeof(header));
 	header.misc |= chain->misc | (shape.shortened ? SP_MISC_SHORTENED : 0);

@@ -6,7 +6,7 @@
 #ifndef CAPTURE_SAMPLES_STACK_DUMP_H
 #define CAPTURE_SAMPLES_STACK_DUMP_H
 
-#include "capture/ring_bank/fields.h"
+#include "capture/ring_bank/record_offsets.h"
 #include "record/encode.h"
 #include "ring/ring.h"
 

@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 #include "capture/tasks/attach_tasks.h"
 #include "capture/tasks/descendants.h"
-#include "capture/tasks/describe.h"
+#include "capture/tasks/describe_tasks.h"
 #include "capture/tasks/find.h"
-#include "capture/tasks/places.h"
+#include "capture/tasks/event_places.h"
 
 static struct sp_error *open_places(const struct recorded_tasks *tasks, struct event_set *set,
 				    enum event_role role, int32_t tid)

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "capture/tasks/descendants.h"
 #include "capture/tasks/find.h"
-#include "capture/tasks/places.h"
+#include "capture/tasks/event_places.h"
 
 /*
  * Limit of passes: in a process with threads that create the next one and end, no pass may be the
@@ -38,19 +38,20 @@ static struct sp_error *find_last_cpus(struct recorded_tasks *tasks, struct u64m
 
 /* -- One pass -------------------------------------------------------------- */
 
-struct pass {
+struct attach_pass {
 	struct u64map last_cpus;
 	struct event_places sideband, samples;
 };
 
-static void pass_deinit(struct pass *pass)
+static void pass_deinit(struct attach_pass *pass)
 {
 	u64map_deinit(&pass->last_cpus);
 	event_places_deinit(&pass->sideband);
 	event_places_deinit(&pass->samples);
 }
 
-static struct sp_error *plan_pass(const struct task_attachment *attachment, struct pass *pass)
+static struct sp_error *plan_pass(const struct task_attachment *attachment,
+				  struct attach_pass *pass)
 {
 	const struct capture_config *config = attachment->tasks->parts.config;
 	for (size_t i = 0; i < attachment->coverage.covers.count; i++) {
@@ -96,7 +97,8 @@ static struct sp_error *mark_opened(struct task_attachment *attachment, const st
 	return NULL;
 }
 
-static struct sp_error *open_pass(struct task_attachment *attachment, struct pass *pass, bool first)
+static struct sp_error *open_pass(struct task_attachment *attachment, struct attach_pass *pass,
+				  bool first)
 {
 	struct event_set *set = attachment->set;
 	const struct tasks_parts *parts = &attachment->tasks->parts;
@@ -112,7 +114,7 @@ static struct sp_error *open_pass(struct task_attachment *attachment, struct pas
 /* *more_ret: there was something to open. */
 static struct sp_error *attach_pass(struct task_attachment *attachment, bool first, bool *more_ret)
 {
-	CLEANUP(pass_deinit) struct pass pass = {0};
+	CLEANUP(pass_deinit) struct attach_pass pass = {0};
 	struct sp_error *error = first ? find_last_cpus(attachment->tasks, &pass.last_cpus) : NULL;
 	if (!error)
 		error = plan_pass(attachment, &pass);

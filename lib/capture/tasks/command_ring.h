@@ -10,7 +10,7 @@
 #ifndef CAPTURE_TASKS_COMMAND_RING_H
 #define CAPTURE_TASKS_COMMAND_RING_H
 
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "event/set.h"
 #include "ring/ring.h"
 

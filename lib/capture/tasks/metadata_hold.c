@@ -102,7 +102,7 @@ struct reset {
 	uint64_t time_ns;
 };
 
-struct pass {
+struct hold_pass {
 	struct record_buffer all; /* held records, then new ones */
 	size_t held_end;
 	struct u64map reset_of; /* pid -> index in resets */
@@ -112,7 +112,7 @@ struct pass {
 	struct u64map last_of; /* hash of what a record sets -> its place in `all` */
 };
 
-static void pass_deinit(struct pass *pass)
+static void pass_deinit(struct hold_pass *pass)
 {
 	vec_deinit(&pass->all);
 	vec_deinit(&pass->resets);
@@ -120,7 +120,7 @@ static void pass_deinit(struct pass *pass)
 	u64map_deinit(&pass->last_of);
 }
 
-static bool add_reset(struct pass *pass, uint32_t pid, size_t at, uint64_t time_ns)
+static bool add_reset(struct hold_pass *pass, uint32_t pid, size_t at, uint64_t time_ns)
 {
 	bool added;
 	const uint32_t *index =
@@ -134,7 +134,7 @@ static bool add_reset(struct pass *pass, uint32_t pid, size_t at, uint64_t time_
 }
 
 /* Finds forks, which need the parent's records, and processes that begin anew. */
-static bool find_changes(struct metadata_hold *hold, struct pass *pass)
+static bool find_changes(struct metadata_hold *hold, struct hold_pass *pass)
 {
 	struct metadata_record record;
 	const struct task_change *change = &record.change;
@@ -164,7 +164,7 @@ static void drop(struct metadata_hold *hold, uint8_t *record)
 }
 
 /* Drops records that a later one replaces before the process needs them. */
-static bool drop_replaced(struct metadata_hold *hold, struct pass *pass)
+static bool drop_replaced(struct metadata_hold *hold, struct hold_pass *pass)
 {
 	struct metadata_record record, before;
 	uint32_t pid;
@@ -193,7 +193,7 @@ void metadata_hold_charge(struct metadata_hold *hold, size_t bytes)
 }
 
 /* Writes a record, holds it, or drops it. */
-static bool place(struct metadata_hold *hold, const struct pass *pass,
+static bool place(struct metadata_hold *hold, const struct hold_pass *pass,
 		  const struct metadata_record *decoded, struct record_buffer *records,
 		  uint64_t from_ns)
 {
@@ -258,7 +258,7 @@ static bool limit_held(struct metadata_hold *hold)
 bool metadata_hold_filter(struct metadata_hold *hold, struct record_buffer *records,
 			  uint64_t from_ns)
 {
-	struct pass pass = {.all = hold->held, .held_end = hold->held.count};
+	struct hold_pass pass = {.all = hold->held, .held_end = hold->held.count};
 	hold->held = (struct record_buffer){0};
 	u64map_deinit(&hold->pending);
 	bool good = record_buffer_append(&pass.all, records->items, records->count);

@@ -21,7 +21,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "capture/ring_bank/metadata_record.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 /* Limit of held bytes. */
 #define HOLD_BYTES_MAX ((size_t)16 << 20)

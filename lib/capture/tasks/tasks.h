@@ -29,9 +29,9 @@
 #include "capture/tasks/moved.h"
 #include "capture/tasks/tracker.h"
 #include "capture/tasks/workload.h"
-#include "event/kernel.h"
+#include "event/kernel_calls.h"
 #include "proc/process_tree.h"
-#include "proc/tasks.h"
+#include "proc/proc_tasks.h"
 
 /*
  * Limit of mappings that are read in one go without samples: half a second of CPU time. Processes

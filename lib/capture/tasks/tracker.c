@@ -9,7 +9,7 @@
 #include "capture/tasks/tracker.h"
 
 #include "base/cleanup.h"
-#include "record/length.h"
+#include "record/record_length.h"
 #include "record/types.h"
 
 /* The longest that the two can be apart: the kernel writes them in one go. */
@@ -64,7 +64,7 @@ static bool repeats(const struct tracker *tracker, const struct ring *ring,
 /* The longest name of a kernel symbol, and what is before it, is well below this. */
 #define MEND_SIZE 1024
 
-/* How much of a record is really there: see record/length.h. */
+/* How much of a record is really there: see record/record_length.h. */
 static uint16_t true_size(const struct tracker *tracker, const struct ring *ring,
 			  uint64_t position, const struct perf_event_header *header)
 {

@@ -9,7 +9,7 @@
 
 #include "capture/tasks/command_ring.h"
 #include "capture/tasks/double_sampling.h"
-#include "capture/ring_bank/fields.h"
+#include "capture/ring_bank/record_offsets.h"
 #include "capture/tasks/membership.h"
 #include "capture/ring_bank/rewrite.h"
 #include "record/encode.h"

@@ -2,7 +2,7 @@
 #include "capture/waits/blocked.h"
 
 #include <string.h>
-#include "proc/text.h"
+#include "proc/proc_text.h"
 
 #define ARGUMENTS 6
 

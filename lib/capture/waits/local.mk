@@ -3,7 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/waits/blocked.c lib/capture/waits/blocked.h \
 	lib/capture/waits/match.c lib/capture/waits/match.h \
 	lib/capture/waits/matcher.c lib/capture/waits/matcher.h \
-	lib/capture/waits/output.c lib/capture/waits/output.h \
+	lib/capture/waits/wait_output.c lib/capture/waits/wait_output.h \
 	lib/capture/waits/snapshots.c lib/capture/waits/snapshots.h \
 	lib/capture/waits/state.h \
 	lib/capture/waits/thread_reader.c lib/capture/waits/thread_reader.h \

@@ -3,7 +3,7 @@
 #ifndef CAPTURE_WAITS_MATCH_H
 #define CAPTURE_WAITS_MATCH_H
 
-#include "capture/waits/output.h"
+#include "capture/waits/wait_output.h"
 
 /*
  * Processes an event of a thread, which is not older than those before. Takes event->record over. Writes the

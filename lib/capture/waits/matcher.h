@@ -28,7 +28,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "capture/ring_bank/fields.h"
+#include "capture/ring_bank/record_offsets.h"
 #include "record/encode.h"
 #include "record/task_change.h"
 

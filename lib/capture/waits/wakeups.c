@@ -37,7 +37,7 @@ bool wakeups_add_id(struct wakeups *wakeups, uint64_t id, bool outside)
 }
 
 /* The kernel's part of a sample. */
-struct wakeup {
+struct wakeup_fields {
 	uint64_t raw_at; /* position of the raw data */
 	uint32_t woken;
 	bool by_thread;  /* not by an interrupt on its CPU; a system call may run a softirq */
@@ -54,7 +54,7 @@ static uint32_t read_bytes(const struct ring *ring, uint64_t position, uint32_t 
 
 /* Raw data follows the call chain: its size in 4 bytes, and its fields. Returns false if it is too short. */
 static bool read_wakeup(const struct wakeups *wakeups, const struct ring *ring,
-			const struct record_values *record, struct wakeup *ret)
+			const struct record_values *record, struct wakeup_fields *ret)
 {
 	const struct wakeup_event *event = wakeups->options.event;
 	uint64_t at = record->position + wakeups->options.fields->sample_end;
@@ -69,7 +69,7 @@ static bool read_wakeup(const struct wakeups *wakeups, const struct ring *ring,
 	if (!size || size > end - at - 4 || event->pid.offset % 4 || event->pid.offset + 4 > size ||
 	    event->flags.offset >= size)
 		return false;
-	*ret = (struct wakeup){
+	*ret = (struct wakeup_fields){
 		.raw_at = at + 4,
 		.woken = read_bytes(ring, at + 4 + event->pid.offset, 4),
 		.by_thread = !(read_bytes(ring, at + 4 + event->flags.offset, 1) &
@@ -121,7 +121,7 @@ static struct wakeups_waker *find_waker(struct wakeups *wakeups, uint32_t tid)
 
 /* Remembers the name of a thread that is woken and not recorded: it may wake a recorded one, and end. */
 static struct sp_error *remember_name(struct wakeups *wakeups, const struct ring *ring,
-				      const struct wakeup *wakeup)
+				      const struct wakeup_fields *wakeup)
 {
 	const struct wakeup_event *event = wakeups->options.event;
 	const struct trace_field *field = &event->comm;
@@ -205,7 +205,7 @@ struct sp_error *wakeups_decide(struct wakeups *wakeups, const struct ring *ring
 				enum wakeups_verdict *ret, bool *outside_ret)
 {
 	const uint32_t *outside = u64map_find(&wakeups->ids, record->id);
-	struct wakeup wakeup;
+	struct wakeup_fields wakeup;
 	*ret = WAKEUPS_OTHER;
 	*outside_ret = outside && *outside;
 	if (!outside || !read_wakeup(wakeups, ring, record, &wakeup))

@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "capture/config/off_cpu.h"
-#include "capture/ring_bank/fields.h"
+#include "capture/ring_bank/record_offsets.h"
 #include "capture/tasks/membership.h"
 #include "record/encode.h"
 

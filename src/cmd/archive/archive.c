@@ -17,7 +17,7 @@
 #include "users.h"
 
 /* Values of the command line. */
-struct archive {
+struct archive_arguments {
 	const char *path;
 	struct sp_files files;
 	bool binaries, debuginfod, quiet, verbose, command_lines;
@@ -93,7 +93,7 @@ static void print_summary(const char *path, const struct sp_archive_summary *sum
 		  path);
 }
 
-static int archive(struct sp_ctx *ctx, const struct archive *archive)
+static int archive(struct sp_ctx *ctx, const struct archive_arguments *archive)
 {
 	const char *path = input_path(archive->path);
 	struct sp_archive_summary summary = {0};
@@ -133,7 +133,7 @@ static int archive(struct sp_ctx *ctx, const struct archive *archive)
 
 static int archive_run(struct sp_ctx *ctx, int argc, char **argv)
 {
-	struct archive values = {.files = {.size = sizeof(struct sp_files)}};
+	struct archive_arguments values = {.files = {.size = sizeof(struct sp_files)}};
 	const struct option options[] = {
 		OPTION_STRING('i', "input", "FILE", &values.path,
 			      "add to FILE (default: sprof.data)"),

@@ -43,14 +43,14 @@ static bool parse_percent(const char *text, struct time_range *range)
 }
 
 /* Whether ns since 1970 can state the date. */
-static bool is_date(const struct moment *moment)
+static bool is_date(const struct range_time *moment)
 {
 	return moment->year >= 1970 && moment->year < 2262 && moment->month >= 1 &&
 	       moment->month <= 12 && moment->day >= 1 && moment->day <= 31;
 }
 
 /* Parses "[YYYY-MM-DDT]HH:MM[:SECONDS]". */
-static bool parse_wall(const char *text, const char *end, struct moment *ret)
+static bool parse_wall(const char *text, const char *end, struct range_time *ret)
 {
 	unsigned int hour, minute;
 	int used = 0;
@@ -95,7 +95,7 @@ static bool parse_length(const char *text, const char *end, uint64_t *ret)
 	return false;
 }
 
-static bool parse_moment(const char *text, const char *end, struct moment *ret)
+static bool parse_moment(const char *text, const char *end, struct range_time *ret)
 {
 	if (memchr(text, ':', (size_t)(end - text)))
 		return parse_wall(text, end, ret);
@@ -104,8 +104,8 @@ static bool parse_moment(const char *text, const char *end, struct moment *ret)
 }
 
 /* Parses an end: after a time of day, "+SECONDS" counts from there, too. */
-static bool parse_end(const char *text, const char *end, const struct moment *begin,
-		      struct moment *ret)
+static bool parse_end(const char *text, const char *end, const struct range_time *begin,
+		      struct range_time *ret)
 {
 	if (*text == '+' && parse_length(text + 1, end, &ret->ns)) {
 		ret->kind = MOMENT_LENGTH;
@@ -177,7 +177,7 @@ static uint64_t wall_of(const struct recorded *of, uint64_t ns)
  * Converts a time of day: without a date, of the day on which the recording began. It is of the
  * next day if that is within the recording, or if it were before `from_ns`, the range's begin.
  */
-static uint64_t settle_wall(const struct moment *moment, const struct recorded *of,
+static uint64_t settle_wall(const struct range_time *moment, const struct recorded *of,
 			    uint64_t from_ns)
 {
 	time_t began = (time_t)(wall_of(of, of->first_ns) / NS_PER_S);
@@ -208,7 +208,7 @@ static uint64_t settle_wall(const struct moment *moment, const struct recorded *
 	}
 }
 
-static uint64_t settle(const struct moment *moment, const struct recorded *of, uint64_t from_ns)
+static uint64_t settle(const struct range_time *moment, const struct recorded *of, uint64_t from_ns)
 {
 	switch (moment->kind) {
 	case MOMENT_OFFSET:

@@ -18,7 +18,7 @@ enum moment_kind {
 	MOMENT_LENGTH, /* "+NUMBER UNIT"; only an end */
 };
 
-struct moment {
+struct range_time {
 	enum moment_kind kind;
 	uint64_t ns; /* MOMENT_WALL: since midnight */
 	int year, month, day; /* MOMENT_WALL; 0: the recording's */
@@ -28,7 +28,7 @@ struct time_range {
 	bool percent;
 	double from, to; /* percent: parts of the recording's time, 0 to 1 */
 	bool has_end;
-	struct moment begin, end; /* the end is inclusive, but for a length */
+	struct range_time begin, end; /* the end is inclusive, but for a length */
 };
 
 /* Most ranges of one option. */

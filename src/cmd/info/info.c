@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/info/info.h"
-#include "cmd/info/time_bins.h"
+#include "cmd/info/cpu_time_bins.h"
 #include "diag.h"
 #include "input.h"
 #include "options.h"
@@ -202,7 +202,7 @@ static int write_info(const struct info *info, enum info_format format)
 
 static int show(struct sp_ctx *ctx, struct sp_reader *reader, const struct info_options *options)
 {
-	struct time_bins slices = {0};
+	struct cpu_time_bins slices = {0};
 	struct info info = {
 		.slices = options->losses ? &slices : NULL,
 		.reader = reader,

@@ -18,7 +18,7 @@
 
 #define INFO_FEATURE_BITS 256
 
-struct time_bins;
+struct cpu_time_bins;
 
 struct type_count {
 	uint32_t type;
@@ -38,7 +38,7 @@ struct info {
 	uint64_t *samples; /* number of samples of each event */
 	uint64_t unknown;  /* number of samples of no known event */
 	struct sp_losses *losses;
-	struct time_bins *slices; /* NULL unless --losses is given */
+	struct cpu_time_bins *slices; /* NULL unless --losses is given */
 	const struct sp_finding *const *findings; /* NULL unless --findings is given */
 	size_t finding_count;
 	LIST(struct info_note) notes;

@@ -18,7 +18,7 @@
 #include <sprof/private/command.h>
 #include <sprof/sprof.h>
 #include "cmd/common/session.h"
-#include "out/format.h"
+#include "out/format_value.h"
 #include "term.h"
 #include "text.h"
 

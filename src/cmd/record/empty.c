@@ -22,13 +22,14 @@
 /* Below this number of samples, the user probably meant the unrecorded processes, so they are named. */
 #define FEW_SAMPLES 10
 
-struct text {
+struct reason_text {
 	char bytes[512];
 };
 
-static void append(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(struct reason_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void append(struct text *text, const char *format, ...)
+static void append(struct reason_text *text, const char *format, ...)
 {
 	size_t used = strlen(text->bytes);
 	va_list args;
@@ -41,7 +42,7 @@ static void append(struct text *text, const char *format, ...)
  * Processes that were not recorded and have the same parent. The recorded command's processes have
  * parent 0.
  */
-struct group {
+struct sibling_group {
 	const struct sp_capture_process *items;
 	size_t count, members;
 	pid_t parent;
@@ -49,9 +50,9 @@ struct group {
 };
 
 /* Returns the group that contains the process with the most CPU time. */
-static struct group find_group(const struct sp_capture *capture)
+static struct sibling_group find_group(const struct sp_capture *capture)
 {
-	struct group group = {0};
+	struct sibling_group group = {0};
 	group.count = sp_capture_unrecorded(capture, &group.items);
 	const struct sp_capture_process *most = group.items;
 	for (size_t i = 0; i < group.count; i++)
@@ -67,7 +68,7 @@ static struct group find_group(const struct sp_capture *capture)
 }
 
 /* Appends the pids of `first` (unless it is 0) and of the group's processes: "17992,17993". */
-static void append_pids(struct text *text, const struct group *group, pid_t first)
+static void append_pids(struct reason_text *text, const struct sibling_group *group, pid_t first)
 {
 	size_t named = 0;
 	if (first)
@@ -78,7 +79,7 @@ static void append_pids(struct text *text, const struct group *group, pid_t firs
 }
 
 /* Appends the group's names: "burn (21234), nginx (5), 3 more". */
-static void append_names(struct text *text, const struct group *group)
+static void append_names(struct reason_text *text, const struct sibling_group *group)
 {
 	size_t named = 0;
 	for (size_t i = 0; i < group->count && named < NAMES_MAX; i++)
@@ -88,7 +89,7 @@ static void append_names(struct text *text, const struct group *group)
 		append(text, ", %zu more", group->members - named);
 }
 
-static void describe_group(struct text *text, const struct group *group)
+static void describe_group(struct reason_text *text, const struct sibling_group *group)
 {
 	const char *plural = group->members == 1 ? "" : "es";
 	if (!group->parent) {
@@ -109,8 +110,8 @@ static void describe_group(struct text *text, const struct group *group)
 void record_print_unrecorded(const struct record_options *options,
 			     const struct sp_capture *capture)
 {
-	const struct group group = find_group(capture);
-	struct text text = {""};
+	const struct sibling_group group = find_group(capture);
+	struct reason_text text = {""};
 	/* The user excluded children on purpose. */
 	bool excluded = options->target.inherit == SP_OFF || options->target.inherit_threads;
 	bool few = sp_capture_stats(capture).samples < FEW_SAMPLES;
@@ -154,7 +155,7 @@ static const char *privilege_of(const char *path)
 	return access(path, R_OK) ? "is not readable" : NULL;
 }
 
-static bool explain_privilege(struct text *text, const struct record_options *options,
+static bool explain_privilege(struct reason_text *text, const struct record_options *options,
 			      const struct sp_capture_stats *stats)
 {
 	char path[4096];
@@ -181,7 +182,7 @@ static uint64_t period_ns(const struct perf_event_attr *attr)
 
 #define FAST_HZ 20000
 
-static void append_rate(struct text *text, uint64_t used_ns, uint64_t period)
+static void append_rate(struct reason_text *text, uint64_t used_ns, uint64_t period)
 {
 	if (period > 1000000000 / FAST_HZ && used_ns >= 1000000000 / FAST_HZ)
 		append(text, "use a higher rate: -F %d", FAST_HZ);
@@ -192,7 +193,7 @@ static void append_rate(struct text *text, uint64_t used_ns, uint64_t period)
 /*
  * Appends the reason for missing samples of an ended command: its CPU time compared with the period.
  */
-static void explain_command(struct text *text, const struct sp_capture_stats *stats,
+static void explain_command(struct reason_text *text, const struct sp_capture_stats *stats,
 			    const struct perf_event_attr *attr)
 {
 	uint64_t period = period_ns(attr);
@@ -215,7 +216,7 @@ static void explain_command(struct text *text, const struct sp_capture_stats *st
 }
 
 /* Appends the reason for missing samples of a counting event: its period. Its count is unknown. */
-static void explain_counter(struct text *text, const struct sp_capture *capture,
+static void explain_counter(struct reason_text *text, const struct sp_capture *capture,
 			    const struct perf_event_attr *attr)
 {
 	const char *name = sp_capture_event_name(capture, 0);
@@ -228,7 +229,7 @@ static void explain_counter(struct text *text, const struct sp_capture *capture,
 		       (unsigned long long)attr->sample_period, name);
 }
 
-static void explain_processes(struct text *text, const struct record_options *options,
+static void explain_processes(struct reason_text *text, const struct record_options *options,
 			      const struct sp_capture_stats *stats)
 {
 	bool one = options->target.pids.count == 1;
@@ -281,13 +282,13 @@ const char *record_larger_rings(const struct sp_capture_stats *stats, char text[
 	return text;
 }
 
-static void explain(struct text *text, const struct record_options *options,
+static void explain(struct reason_text *text, const struct record_options *options,
 		    const struct sp_capture *capture)
 {
 	const struct sp_capture_target *target = &options->target;
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
 	const struct perf_event_attr *attr = sp_capture_event_attr(capture, 0);
-	const struct group group = find_group(capture);
+	const struct sibling_group group = find_group(capture);
 	bool by_command = is_by_command(options);
 	unsigned long long lost = stats.lost_own + stats.shed;
 	char rings[32];
@@ -323,7 +324,7 @@ static void explain(struct text *text, const struct record_options *options,
 void record_print_empty(const struct record_arguments *arguments, const struct sp_capture *capture,
 			const char *path)
 {
-	struct text text = {""};
+	struct reason_text text = {""};
 	explain(&text, &arguments->options, capture);
 	diag_say("no samples in %s: %s", path, text.bytes);
 }

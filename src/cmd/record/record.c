@@ -15,8 +15,8 @@
 #include "cmd/common/child.h"
 #include "cmd/common/control.h"
 #include "cmd/common/session.h"
-#include "cmd/record/arguments.h"
-#include "cmd/record/files.h"
+#include "cmd/record/record_arguments.h"
+#include "cmd/record/file_options.h"
 #include "cmd/record/name_store.h"
 #include "cmd/record/record.h"
 #include "command.h"
@@ -245,7 +245,7 @@ static struct sp_error *record_stop(struct sp_capture *capture, const char *path
 }
 
 /* A recording in progress. */
-struct recording {
+struct live_recording {
 	const struct record_arguments *arguments;
 	struct sp_capture *capture;
 	struct control control;
@@ -255,7 +255,7 @@ struct recording {
 	size_t files; /* number of completed output files with numbered names (rotation) */
 };
 
-static void print_notes(struct recording *recording)
+static void print_notes(struct live_recording *recording)
 {
 	size_t count = sp_capture_note_count(recording->capture);
 	for (; recording->notes_printed < count; recording->notes_printed++)
@@ -266,7 +266,7 @@ static void print_notes(struct recording *recording)
 }
 
 /* Prints the files that are complete, and stores names in them. */
-static void finish_files(struct recording *recording)
+static void finish_files(struct live_recording *recording)
 {
 	struct sp_capture_file file;
 	for (; sp_capture_next_file(recording->capture, &file); recording->files++) {
@@ -288,7 +288,7 @@ static bool accepts_demands(const struct record_options *options)
 /* Ends this process after a second signal, even if the main thread is stuck. */
 static void give_up(void *arg, int number)
 {
-	const struct recording *recording = arg;
+	const struct live_recording *recording = arg;
 	pid_t command = sp_capture_pid(recording->capture);
 	diag_say("ended by a second signal: records that were not written yet are missing");
 	if (command)
@@ -300,7 +300,7 @@ static void give_up(void *arg, int number)
  * Opens the session and blocks signals. sp_capture_new() has already started the command, which
  * inherited the previous mask.
  */
-static bool open_session(struct recording *recording)
+static bool open_session(struct live_recording *recording)
 {
 	/* Ignored signals: a full disk or a closed pipe becomes an error of write(2). */
 	static const int ignored[] = {SIGPIPE, SIGXFSZ, 0};
@@ -319,14 +319,14 @@ static bool open_session(struct recording *recording)
  * Discards pending signals, which were meant for the recording and would end this process, and restores
  * the signal mask.
  */
-static void restore_signals(const struct recording *recording)
+static void restore_signals(const struct live_recording *recording)
 {
 	session_discard(&recording->session);
 	session_restore(&recording->session);
 }
 
 /* Handles SIGUSR1: disables all events if any is enabled, else enables them. */
-static void toggle_sampling(struct recording *recording)
+static void toggle_sampling(struct live_recording *recording)
 {
 	struct sp_capture *capture = recording->capture;
 	bool any = false;
@@ -341,7 +341,7 @@ static void toggle_sampling(struct recording *recording)
 }
 
 /* Handles SIGUSR2: snapshot, rotation, or dump of the ring buffers. */
-static void on_snapshot_signal(struct recording *recording)
+static void on_snapshot_signal(struct live_recording *recording)
 {
 	const struct record_options *options = &recording->arguments->options;
 	struct sp_error *error =
@@ -352,7 +352,7 @@ static void on_snapshot_signal(struct recording *recording)
 		diag_error(error);
 }
 
-static void read_signals(struct recording *recording)
+static void read_signals(struct live_recording *recording)
 {
 	int number;
 	struct session *session = &recording->session;
@@ -370,7 +370,7 @@ static void read_signals(struct recording *recording)
 			 "(end it with another Ctrl-C)", (int)command);
 }
 
-static void read_control(struct recording *recording)
+static void read_control(struct live_recording *recording)
 {
 	bool stop = false;
 	record_control_run(&recording->control, recording->capture, &stop);
@@ -379,7 +379,7 @@ static void read_control(struct recording *recording)
 }
 
 /* Waits for records, a signal or the deadline (0: none). */
-static void wait_for_work(struct recording *recording, uint64_t deadline_ns)
+static void wait_for_work(struct live_recording *recording, uint64_t deadline_ns)
 {
 	if (deadline_ns && session_now_ns() >= deadline_ns) {
 		recording->session.stopped = recording->session.expects_term = true;
@@ -394,7 +394,7 @@ static void wait_for_work(struct recording *recording, uint64_t deadline_ns)
 }
 
 /* Records until the command or all targets have ended, or the session is stopped. */
-static struct sp_error *record(struct recording *recording)
+static struct sp_error *record(struct live_recording *recording)
 {
 	uint64_t duration_ns = recording->arguments->duration_ns;
 	uint64_t deadline_ns = duration_ns ? session_now_ns() + duration_ns : 0;
@@ -410,7 +410,7 @@ static struct sp_error *record(struct recording *recording)
 	return error;
 }
 
-static int wait_for_command(struct recording *recording)
+static int wait_for_command(struct live_recording *recording)
 {
 	bool ended = false;
 	int status = 0;
@@ -428,7 +428,7 @@ static int wait_for_command(struct recording *recording)
  * Sends SIGTERM to the command if the recording ended first, or if the command only limited its
  * duration.
  */
-static void end_command(struct recording *recording)
+static void end_command(struct live_recording *recording)
 {
 	pid_t pid = sp_capture_pid(recording->capture);
 	/* With -p, -t or -a, COMMAND only limits the duration, so the end of the recording ends it. */
@@ -445,7 +445,7 @@ static void end_command(struct recording *recording)
 }
 
 /* Prints the hottest functions, unless the samples are in several files (rotation). */
-static void print_answer(const struct recording *recording)
+static void print_answer(const struct live_recording *recording)
 {
 	const struct record_arguments *arguments = recording->arguments;
 	if (!arguments->quiet && !arguments->no_summary && !recording->session.failed &&
@@ -458,7 +458,7 @@ static void print_answer(const struct recording *recording)
  * Writes the report that -o names, in a child: this process may still have to end by the command's
  * signal.
  */
-static void write_view(const struct recording *recording)
+static void write_view(const struct live_recording *recording)
 {
 	const struct record_arguments *arguments = recording->arguments;
 	char name[] = "report", input[] = "-i", output[] = "-o", path[] = "sprof.data";
@@ -482,7 +482,7 @@ static void write_view(const struct recording *recording)
 	free(view);
 }
 
-static int run_recording(struct recording *recording)
+static int run_recording(struct live_recording *recording)
 {
 	if (!open_session(recording))
 		return EXIT_RECORDER;
@@ -540,7 +540,7 @@ static int run_recording(struct recording *recording)
 
 static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 {
-	struct recording recording = {.arguments = arguments, .session.signal_fd = -1};
+	struct live_recording recording = {.arguments = arguments, .session.signal_fd = -1};
 	if (arguments->verbose)
 		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
 	if (arguments->runtime_names && !runtime_names_set(arguments->quiet, arguments->verbose))

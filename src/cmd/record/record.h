@@ -4,7 +4,7 @@
 
 #include <sprof/capture.h>
 #include <sprof/ctx.h>
-#include "cmd/record/arguments.h"
+#include "cmd/record/record_arguments.h"
 
 /* Runs `sprof record`. `summary`: print the hottest functions at the end (record_print_hottest()). */
 int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "cmd/record/arguments.h"
+#include "cmd/record/record_arguments.h"
 #include "diag.h"
 #include "users.h"
 

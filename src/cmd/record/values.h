@@ -3,7 +3,7 @@
 #ifndef CMD_RECORD_VALUES_H
 #define CMD_RECORD_VALUES_H
 
-#include "cmd/record/arguments.h"
+#include "cmd/record/record_arguments.h"
 #include "options.h"
 
 /* option->value: uint64_t *. */

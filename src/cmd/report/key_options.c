@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sprof/private/command.h>
-#include "cmd/report/arguments.h"
+#include "cmd/report/report_arguments.h"
 #include "command.h"
 #include "diag.h"
 

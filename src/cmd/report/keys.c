@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cmd/report/arguments.h"
+#include "cmd/report/report_arguments.h"
 #include "command.h"
 #include "diag.h"
 #include "nearest.h"

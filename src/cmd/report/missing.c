@@ -7,14 +7,14 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cmd/report/arguments.h"
+#include "cmd/report/report_arguments.h"
 #include "diag.h"
 #include "nearest.h"
 
 /*
  * Result of searching a function's name in the rows: its number of samples, and the nearest other name.
  */
-struct found {
+struct name_match {
 	const char *name; /* name as in the rows; NULL: no row has it */
 	uint64_t samples;
 	struct nearest nearest;
@@ -32,9 +32,9 @@ static bool has_name(const char *name, const char *wanted)
 	return !strncmp(name, wanted, size) && (!name[size] || strchr("(<", name[size]));
 }
 
-static struct found find_name(const struct sp_analysis *analysis, const char *wanted)
+static struct name_match find_name(const struct sp_analysis *analysis, const char *wanted)
 {
-	struct found found = {0};
+	struct name_match found = {0};
 	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
 		for (size_t j = 0; j < profile->row_count; j++) {
@@ -66,7 +66,7 @@ static char *expression_of(const char *text)
 
 static void report_name(const struct sp_analysis *analysis, const char *wanted)
 {
-	struct found found = find_name(analysis, wanted);
+	struct name_match found = find_name(analysis, wanted);
 	char *expression = found.name ? expression_of(wanted) : NULL;
 	unsigned long long samples = found.samples;
 	if (found.name && expression)

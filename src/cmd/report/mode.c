@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Options about the meaning of weights: --mode, and its default. */
 #include <string.h>
-#include "cmd/report/arguments.h"
+#include "cmd/report/report_arguments.h"
 #include "command.h"
 #include "diag.h"
 

@@ -7,13 +7,13 @@
 #include "browser.h"
 #include "cmd/common/recordings.h"
 #include "cmd/info/info.h"
-#include "cmd/report/arguments.h"
+#include "cmd/report/report_arguments.h"
 #include "command.h"
 #include "diag.h"
 #include "export/gzip.h"
 #include "input.h"
 #include "out/output.h"
-#include "out/timeline.h"
+#include "out/time_line.h"
 #include "output_file.h"
 #include "pager.h"
 #include "progress.h"
@@ -161,7 +161,7 @@ static bool needs_timeline(const struct report_arguments *arguments)
 static void set_groups(const struct report_arguments *arguments, const struct sp_reader *reader,
 		       struct analysis_groups *groups)
 {
-	const struct output *output = arguments->output;
+	const struct output_format *output = arguments->output;
 	set_rows(arguments, reader, &groups->rows);
 	groups->tree = (struct sp_analysis_tree){
 		.size = sizeof(groups->tree),
@@ -210,7 +210,7 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 }
 
 /* Arrays that struct report points to. The analysis owns the profiles and findings in them. */
-struct lists {
+struct report_arrays {
 	const struct sp_profile **profiles;
 	const struct sp_finding **findings;
 	struct joint_view *groups;
@@ -227,7 +227,7 @@ struct analyses {
 	struct sp_analysis *all, *lines, *pairs;
 };
 
-static void lists_deinit(struct lists *lists)
+static void lists_deinit(struct report_arrays *lists)
 {
 	free(lists->profiles);
 	free(lists->findings);
@@ -262,7 +262,7 @@ static bool is_side_band(const struct report_arguments *arguments, const struct 
  */
 static bool collect_groups(const struct sp_analysis *analysis,
 			   const struct report_arguments *arguments, struct report *report,
-			   struct lists *lists)
+			   struct report_arrays *lists)
 {
 	size_t groups = sp_analysis_group_count(analysis), members = 0, next = 0;
 	for (size_t i = 0; i < groups; i++)
@@ -290,7 +290,7 @@ static bool collect_groups(const struct sp_analysis *analysis,
 
 /* Collects the shown profiles and the findings. Returns false when out of memory. */
 static bool collect(const struct report_arguments *arguments, const struct analyses *analyses,
-		    struct report *report, struct lists *lists)
+		    struct report *report, struct report_arrays *lists)
 {
 	const struct sp_analysis *analysis = analyses->all;
 	size_t profiles = sp_analysis_profile_count(analysis);
@@ -346,7 +346,7 @@ static bool shows_children(const struct report_arguments *arguments, const struc
  * Removes all profiles except that with the most samples, for formats with one event. Of several
  * with about as many samples, keeps the first, because which has the most is chance.
  */
-static void choose_one_event(const struct output *output, struct report *report)
+static void choose_one_event(const struct output_format *output, struct report *report)
 {
 	uint64_t most = 0;
 	size_t chosen = 0;
@@ -405,7 +405,8 @@ static bool is_compressed(const struct report_arguments *arguments)
 }
 
 /* Returns false when out of memory. */
-static bool write_compressed(const struct output *output, const struct report *report, FILE *out)
+static bool write_compressed(const struct output_format *output, const struct report *report,
+			     FILE *out)
 {
 	FILE *compressed = gzip_open(out);
 	if (!compressed)
@@ -418,7 +419,7 @@ static bool write_compressed(const struct output *output, const struct report *r
 static int write_report(const struct report_arguments *arguments,
 			const struct recordings *recordings, struct report *report)
 {
-	const struct output *output = arguments->output;
+	const struct output_format *output = arguments->output;
 	struct output_file file = {0};
 	struct pager pager = {0};
 	if (output->one_event)
@@ -459,7 +460,7 @@ static int report_analysis(const struct report_arguments *arguments,
 			   const struct recordings *recordings, const struct analyses *analyses)
 {
 	const struct sp_analysis *analysis = analyses->all;
-	struct lists lists = {0};
+	struct report_arrays lists = {0};
 	struct sp_file_info info = *sp_reader_info(recordings->items[0].reader);
 	if (arguments->command_line == SP_OFF)
 		info.cmdline = NULL;

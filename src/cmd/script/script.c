@@ -36,7 +36,7 @@ static const struct {
 #define BIT(number) (UINT64_C(1) << (number))
 
 /* State shared by the threads: batches are formatted in parallel and written in order. */
-struct relay {
+struct ordered_output {
 	const struct script_view *view;
 	struct sp_script *script;
 	FILE *out;
@@ -108,7 +108,7 @@ static struct sp_error *make_batch(struct printer *printer, size_t batch)
  * Waits until all earlier batches are written, and writes this one. Returns false if no more output is
  * possible.
  */
-static bool write_batch(struct relay *relay, const struct printer *printer, size_t batch)
+static bool write_batch(struct ordered_output *relay, const struct printer *printer, size_t batch)
 {
 	pthread_mutex_lock(&relay->lock);
 	while (relay->turn != batch && !relay->stopped)
@@ -133,7 +133,7 @@ static bool write_batch(struct relay *relay, const struct printer *printer, size
 
 static void *batches_format(void *arg)
 {
-	struct relay *relay = arg;
+	struct ordered_output *relay = arg;
 	size_t count = sp_script_batch_count(relay->script);
 	struct printer printer = {.view = relay->view,
 				  .disassembly.big_endian = relay->view->info->big_endian};
@@ -167,7 +167,7 @@ static void *batches_format(void *arg)
 }
 
 /* Formats all batches with `count` threads, including the caller's. Returns the exit status. */
-static int batches_run_threads(struct relay *relay, unsigned int count)
+static int batches_run_threads(struct ordered_output *relay, unsigned int count)
 {
 	pthread_t threads[THREADS_MAX];
 	unsigned int started = 0;
@@ -298,7 +298,7 @@ static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_
 	int status = 0;
 	if (arguments->header && arguments->format == SCRIPT_TEXT)
 		info_print_header(reader, pager.out);
-	struct relay relay = {.view = view, .script = script, .out = pager.out};
+	struct ordered_output relay = {.view = view, .script = script, .out = pager.out};
 	status |= batches_run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
 	pager.errnum = relay.errnum;
 	status |= pager_close(&pager);

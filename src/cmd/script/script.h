@@ -9,7 +9,7 @@
 #include "disassembly.h"
 #include "buffer.h"
 #include "cmd/common/recordings.h"
-#include "cmd/script/fields.h"
+#include "cmd/script/line_fields.h"
 #include "list.h"
 #include "options.h"
 

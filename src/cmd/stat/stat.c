@@ -13,7 +13,7 @@
 #include "cmd/common/control.h"
 #include "cmd/common/session.h"
 #include "cmd/common/child.h"
-#include "cmd/stat/stat.h"
+#include "cmd/stat/stat_arguments.h"
 #include "command.h"
 #include "diag.h"
 #include "output_file.h"
@@ -38,7 +38,7 @@ struct counting {
 };
 
 /* State of one run. */
-struct run {
+struct stat_run {
 	struct counting *counting;
 	struct sp_stat *stat;
 	uint64_t next_print_ns, next_read_ns, enable_ns,
@@ -98,7 +98,7 @@ static bool counting_close_output(struct counting *counting)
 	return good;
 }
 
-static void fill_table(const struct run *run, enum sp_stat_span span, struct stat_table *table)
+static void fill_table(const struct stat_run *run, enum sp_stat_span span, struct stat_table *table)
 {
 	const struct sp_stat_row *rows = NULL;
 	session_add_error(&run->counting->session, sp_stat_rows(run->stat, span, &rows));
@@ -110,7 +110,7 @@ static void fill_table(const struct run *run, enum sp_stat_span span, struct sta
 }
 
 /* Reads the counters and prints their counts since the last interval. */
-static void stat_run_print_interval(struct run *run)
+static void stat_run_print_interval(struct stat_run *run)
 {
 	struct counting *counting = run->counting;
 	const struct stat_style *style = &counting->style;
@@ -187,7 +187,7 @@ static struct sp_stat_row *mean_rows(const struct counting *counting,
 }
 
 /* Prints the total counts: of one run, or the means of all runs. */
-static void print_whole(struct run *run)
+static void print_whole(struct stat_run *run)
 {
 	struct counting *counting = run->counting;
 	const struct stat_arguments *arguments = counting->arguments;
@@ -223,7 +223,7 @@ static void print_whole(struct run *run)
 }
 
 /* Prints notes and explanations of missing counts. */
-static void notes_print(const struct run *run)
+static void notes_print(const struct stat_run *run)
 {
 	const struct stat_arguments *arguments = run->counting->arguments;
 	size_t count;
@@ -264,7 +264,7 @@ static bool keep_time(struct counting *counting, double elapsed_ns)
  * Adds a finished run to the means, and prints counts and notes if they are complete. `last`: no
  * run follows.
  */
-static void stat_run_finish(struct run *run, bool last)
+static void stat_run_finish(struct stat_run *run, bool last)
 {
 	struct counting *counting = run->counting;
 	const struct stat_arguments *arguments = counting->arguments;
@@ -298,7 +298,7 @@ static void stat_run_finish(struct run *run, bool last)
  */
 #define LOOK_MS 100
 
-static void obey(struct run *run, enum control_command command)
+static void obey(struct stat_run *run, enum control_command command)
 {
 	struct counting *counting = run->counting;
 	bool print = counting->arguments->interval_ms && run->next_print_ns;
@@ -323,7 +323,7 @@ static void obey(struct run *run, enum control_command command)
 	}
 }
 
-static void read_control(struct run *run)
+static void read_control(struct stat_run *run)
 {
 	struct control *control = &run->counting->control;
 	enum control_command command;
@@ -341,7 +341,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /* Waits for the command's end, a signal, a --control command, or the next due action. */
-static void wait_for_work(struct run *run)
+static void wait_for_work(struct stat_run *run)
 {
 	struct counting *counting = run->counting;
 	bool has_command = counting->arguments->options.target.command;
@@ -368,7 +368,7 @@ static bool is_due(uint64_t *at_ns, uint64_t now, uint64_t period_ns)
 	return true;
 }
 
-static void do_what_is_due(struct run *run)
+static void do_what_is_due(struct stat_run *run)
 {
 	struct counting *counting = run->counting;
 	uint64_t now = session_now_ns();
@@ -383,7 +383,7 @@ static void do_what_is_due(struct run *run)
 }
 
 /* Returns whether the run has ended. */
-static bool has_ended(struct run *run)
+static bool has_ended(struct stat_run *run)
 {
 	struct counting *counting = run->counting;
 	bool ended = false;
@@ -401,7 +401,7 @@ static bool has_ended(struct run *run)
 }
 
 /* Ends the command by SIGTERM if the run ended first, then waits for it. */
-static void end_command(struct run *run)
+static void end_command(struct stat_run *run)
 {
 	struct counting *counting = run->counting;
 	bool ended = false;
@@ -430,7 +430,7 @@ static bool counting_run_hook(struct counting *counting, const char *what, const
 	return false;
 }
 
-static void count(struct run *run)
+static void count(struct stat_run *run)
 {
 	struct counting *counting = run->counting;
 
@@ -464,7 +464,7 @@ static void count(struct run *run)
  * Prints why a run could not begin, and sets the exit status. If exec failed, the command's status is
  * used.
  */
-static void fail_run(struct run *run, struct sp_error *error)
+static void fail_run(struct stat_run *run, struct sp_error *error)
 {
 	struct counting *counting = run->counting;
 	bool ended = false;
@@ -478,7 +478,7 @@ static void fail_run(struct run *run, struct sp_error *error)
 	diag_error(error);
 }
 
-static struct sp_error *start(struct run *run)
+static struct sp_error *start(struct stat_run *run)
 {
 	struct counting *counting = run->counting;
 	const struct stat_arguments *arguments = counting->arguments;
@@ -498,7 +498,7 @@ static struct sp_error *start(struct run *run)
 static void counting_run_once(struct counting *counting, uint64_t index)
 {
 	const struct stat_arguments *arguments = counting->arguments;
-	struct run run = {.counting = counting};
+	struct stat_run run = {.counting = counting};
 	counting->session.expects_term = false;
 	if (arguments->sync)
 		sync();
@@ -524,7 +524,7 @@ static void counting_run_once(struct counting *counting, uint64_t index)
 /* Names the target as perf does: 'COMMAND ARG' or "process id '7'". The caller frees the text. */
 static char *describe(const struct stat_arguments *arguments)
 {
-	const struct stat_options *options = &arguments->options;
+	const struct stat_request *options = &arguments->options;
 	const struct option_numbers *numbers =
 		arguments->pids.count ? &arguments->pids : &arguments->tids;
 	char *text = NULL;
@@ -570,7 +570,7 @@ static int counting_run_all(struct counting *counting)
 
 static struct stat_style style_of(const struct stat_arguments *arguments)
 {
-	const struct stat_options *options = &arguments->options;
+	const struct stat_request *options = &arguments->options;
 	struct stat_style style = {
 		.kind = arguments->json	       ? STAT_JSON
 			: arguments->separator ? STAT_CSV

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Private to this folder. */
+#ifndef CAPTURE_CONFIG_CONFIG_INTERNAL_H
+#define CAPTURE_CONFIG_CONFIG_INTERNAL_H
+
+#include "capture/config/config.h"
+
+#define DEFAULT_FREQ_HZ 997
+
+/* Requested rate: 0 for periods, or SP_CAPTURE_FREQ_MAX. */
+static inline uint64_t config_freq_hz(const struct capture_options *options)
+{
+	return options->sampling.freq_hz ? options->sampling.freq_hz
+	       : options->sampling.period ? 0 : DEFAULT_FREQ_HZ;
+}
+
+/* Steps of config_list_events(). */
+struct sp_error *events_parse(struct capture_events *events, const struct sp_ctx *ctx,
+			      const struct capture_options *options) SP_MUST_CHECK;
+struct sp_error *events_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
+				     const struct capture_options *options) SP_MUST_CHECK;
+void events_deinit(struct capture_events *events);
+
+/* Adds the events of waits, without filters. */
+struct sp_error *events_add_waits(struct capture_events *events, const struct sp_ctx *ctx,
+				  const struct capture_options *options, struct off_cpu *ret) SP_MUST_CHECK;
+
+/*
+ * Adds the dummy event that has the SWITCH records, if waits have not added it. Their rings are
+ * those of the samples: there they cannot push out MMAP2. `of_tasks`: events will be of tasks.
+ * *added_ret: the events have one. Without samples, in overwrite mode and for control groups, the
+ * event of the metadata has those of --switch-events.
+ */
+struct sp_error *events_add_switches(struct capture_events *events, const struct sp_ctx *ctx,
+				     const struct capture_options *options, bool of_tasks,
+				     bool *added_ret) SP_MUST_CHECK;
+
+/* Returns the scope to request. */
+enum event_scope config_scope(const struct capture_config *config,
+			      const struct capture_options *options);
+
+/* Moves a term call-graph= that all events have to the options. */
+void events_apply_common_graph(struct event_specs *specs, struct capture_options *options);
+
+#endif

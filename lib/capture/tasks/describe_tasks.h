@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Records of the kernel and of tasks that run already, appended to tasks_parts.synthesised. */
+#ifndef CAPTURE_TASKS_DESCRIBE_TASKS_H
+#define CAPTURE_TASKS_DESCRIBE_TASKS_H
+
+#include "capture/tasks/tasks.h"
+#include "event/set.h"
+
+/*
+ * Makes `synth`, with the id of the set's metadata event, and describes the kernel, the vdso and
+ * control groups, as far as they are sampled. Adds a note if the kernel's symbols are hidden.
+ */
+struct sp_error *tasks_describe_system(struct recorded_tasks *tasks, struct event_set *set) SP_MUST_CHECK;
+
+/*
+ * Describes `processes`, or all processes of the system. Adds notes about those with unreadable
+ * mappings.
+ */
+struct sp_error *tasks_describe_processes(struct recorded_tasks *tasks) SP_MUST_CHECK;
+
+/* Describes threads that were found after their processes were described. */
+struct sp_error *tasks_describe_later(struct recorded_tasks *tasks) SP_MUST_CHECK;
+
+/* At the end, instead of the two above: describes what runs then. */
+struct sp_error *tasks_describe_tail(struct recorded_tasks *tasks) SP_MUST_CHECK;
+
+#endif

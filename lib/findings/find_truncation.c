@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Findings about incomplete stacks and their causes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "findings/sources.h"
+#include "record/note.h"
+
+/* Limit on findings about modules without unwind information. */
+#define BLIND_MAX 32
+
+/* Least share of the stacks that end in a module, for a finding about it. */
+#define BLIND_SHARE 0.001
+
+/* Share of the stacks that must fit the stack size that a remedy proposes. */
+#define WHOLE_ENOUGH 0.995
+
+static uint64_t samples_of(const struct analysis_view *view)
+{
+	uint64_t samples = 0;
+	for (size_t i = 0; i < view->work->layout->event_count; i++)
+		samples += view->totals[i].samples;
+	return samples;
+}
+
+static bool find_refusal(const struct analysis_view *view)
+{
+	const struct sp_error *refusal = view->work->unwinding->refusal;
+	if (!refusal)
+		return true;
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_TRUNCATED_STACKS,
+		.cause = "no_unwinder",
+		.samples = samples_of(view),
+		.share = 1,
+		.remedy = sp_error_remedy(refusal),
+	};
+	return finding_add(view, &finding, "recorded stack copies cannot be unwound here: %s",
+			   sp_error_message(refusal));
+}
+
+/* Adds the stacks that the recorder unwound, by the module of the outermost call. */
+static bool sum_recorded_blinds(const struct analysis_view *view, const struct worker *worker,
+				struct stacks *sums)
+{
+	const struct counted *counted = &worker->counted;
+	for (size_t i = 0; i < counted->leaves.count; i++) {
+		const struct leaf *leaf = &counted->leaves.items[i];
+		uint16_t event = resolved_event(&worker->resolved, leaf);
+		if (view->work->layout->events[event].attr.sample_type & PERF_SAMPLE_STACK_USER ||
+		    resolved_stack_end(&worker->resolved, leaf) != SP_STACK_NO_UNWIND_INFO)
+			continue;
+		uint32_t frame = resolved_outermost(&worker->resolved, leaf) >> ANSWER_SHIFT;
+		const struct module *module = view->names->frames.items[frame].module;
+		if (module && !stacks_add_no_unwind_info(sums, module, leaf->chains))
+			return false;
+	}
+	return true;
+}
+
+/* Sums up, by module, the stacks of all workers that ended without unwind information. */
+static bool sum_blinds(const struct analysis_view *view, struct stacks *sums)
+{
+	bool recorded = false;
+	for (size_t i = 0; i < view->work->layout->event_count && !view->work->only_leaves; i++)
+		recorded |= view->totals[i].stacks[SP_STACK_NO_UNWIND_INFO] != 0;
+	for (size_t i = 0; i < view->worker_count; i++) {
+		if (recorded && !sum_recorded_blinds(view, &view->workers[i], sums))
+			return false;
+		const struct stacks *stacks = &view->workers[i].counted.stacks;
+		for (size_t j = 0; j < stacks->blinds.count; j++)
+			if (!stacks_add_no_unwind_info(sums, stacks->blinds.items[j].module,
+						       stacks->blinds.items[j].stacks))
+				return false;
+	}
+	return true;
+}
+
+static int compare_blinds(const void *a, const void *b)
+{
+	const struct blind *x = a, *y = b;
+	if (x->stacks != y->stacks)
+		return x->stacks > y->stacks ? -1 : 1;
+	if (!x->module || !y->module)
+		return (x->module == NULL) - (y->module == NULL);
+	return (x->module->index > y->module->index) - (x->module->index < y->module->index);
+}
+
+#define CFI_REMEDY "compile it with -fasynchronous-unwind-tables (assembly: add .cfi directives)"
+
+/*
+ * Returns the remedy for stacks that end in a module without unwind information; NULL: none is
+ * known. Frame pointers are none: the unwinder has followed them where the code keeps them.
+ */
+static const char *unwind_remedy(const struct analysis_view *view, const struct module *module,
+				 const char **why_ret)
+{
+	if (module->is_generated) {
+		const struct runtime *runtime = machine_runtime(view->work->machine, module->pid);
+		return runtime ? runtime_remedy(runtime->stacks,
+						!view->work->sideband->has_older)
+			       : NULL;
+	}
+	/* Runtimes have code of assemblers of their own, which write no unwind information. */
+	if (module->runtime)
+		return NULL;
+	const char *text, *remedy;
+	enum resolver_problem problem =
+		resolver_problem(view->names->symbolizer.resolver, module, &text, &remedy);
+	if (problem == RESOLVER_MISSING_FILE || problem == RESOLVER_WRONG_FILE) {
+		*why_ret = text;
+		return remedy;
+	}
+	return problem == RESOLVER_DAMAGED_FILE ? NULL : CFI_REMEDY;
+}
+
+/* Returns the module in which most stacks end without unwind information; NULL: unknown. */
+static const struct module *most_blind(const struct analysis_view *view)
+{
+	struct stacks sums = {0};
+	const struct blind *most = NULL;
+	if (sum_blinds(view, &sums))
+		for (size_t i = 0; i < sums.blinds.count; i++)
+			if (!most || sums.blinds.items[i].stacks > most->stacks)
+				most = &sums.blinds.items[i];
+	const struct module *module = most ? most->module : NULL;
+	stacks_deinit(&sums);
+	return module;
+}
+
+static bool add_blind(const struct analysis_view *view, const struct blind *blind, uint64_t samples)
+{
+	char share[FINDING_TEXT];
+	const char *why = NULL;
+	struct sp_finding finding = {
+		.kind = SP_FINDING_TRUNCATED_STACKS, .samples = blind->stacks,
+		.share = (double)blind->stacks / (double)samples,
+	};
+	share_text(finding.share, share);
+	if (!blind->module) {
+		finding.cause = "invalid_address";
+		return finding_add(view, &finding,
+				   "%s of stacks end at an address where no code is mapped", share);
+	}
+	if (!strcmp(blind->module->path, "[uprobes]")) {
+		finding.cause = "return_probes";
+		finding.summary = "of stacks are incomplete (return probes of a tracer)";
+		finding.remedy = "stop the tracer, or record with --call-graph fp (Linux 6.11)";
+		return finding_add(view, &finding, "%s of stacks end at return probes of a tracer",
+				   share);
+	}
+	if (view->work->unwinding->unwinder)
+		why = unwinder_problem(view->work->unwinding->unwinder, blind->module);
+	finding.cause = "no_unwind_info";
+	finding.object = finding_module_name(view, blind->module);
+	if (!finding.object)
+		return false;
+	finding.summary = "of stacks are incomplete (no unwind information)";
+	finding.remedy = unwind_remedy(view, blind->module, &why);
+	return finding_add(view, &finding,
+			   "%s of stacks are incomplete (no unwind information): %s%s%s%s", share,
+			   finding.object, why ? " (" : "", why ?: "", why ? ")" : "");
+}
+
+static bool find_blinds(const struct analysis_view *view)
+{
+	struct stacks sums = {0};
+	uint64_t samples = samples_of(view);
+	bool done = sum_blinds(view, &sums);
+	if (sums.blinds.count)
+		qsort(sums.blinds.items, sums.blinds.count, sizeof(*sums.blinds.items),
+		      compare_blinds);
+	for (size_t i = 0; done && i < sums.blinds.count && i < BLIND_MAX; i++)
+		if ((double)sums.blinds.items[i].stacks >= BLIND_SHARE * (double)samples)
+			done = add_blind(view, &sums.blinds.items[i], samples);
+	stacks_deinit(&sums);
+	return done;
+}
+
+bool find_stacks_by_module(const struct analysis_view *view)
+{
+	return find_refusal(view) && find_blinds(view);
+}
+
+/*
+ * Returns the stack size that would have held nearly all stacks; 0 if it is unknown, because too
+ * many stacks are truncated at any size.
+ */
+static uint32_t stack_size_enough(const struct analysis_view *view, uint64_t truncated)
+{
+	uint64_t whole = 0, below = 0;
+	for (size_t i = 0; i < view->worker_count; i++)
+		for (size_t j = 0; j < REACH_CLASSES; j++)
+			whole += view->workers[i].counted.stacks.reaches[j];
+	double enough = WHOLE_ENOUGH * (double)(whole + truncated);
+	for (size_t j = 0; j < REACH_CLASSES; j++) {
+		for (size_t i = 0; i < view->worker_count; i++)
+			below += view->workers[i].counted.stacks.reaches[j];
+		if ((double)below >= enough)
+			return (uint32_t)(j + 1) << 10;
+	}
+	return 0;
+}
+
+/* Least share of the stacks for a finding. */
+#define TRUNCATED_LEAST 0.005
+
+/* Limit of the kernel for a copied stack: its size is a u16 and a multiple of 8. */
+#define STACK_COPY_MAX 65528
+#define NO_MORE_STACK                                                                          \
+	"the kernel copies at most 64 KB: compile the program with -fno-omit-frame-pointer, "  \
+	"and record with --call-graph fp"
+#define NO_MORE_GO_STACK "the kernel copies at most 64 KB: record with --call-graph fp"
+#define COPY_MUCH 32768
+#define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
+
+/* Returns the remedy for stacks that no copy can hold. */
+static const char *no_more_stack(const struct analysis_view *view)
+{
+	return runtime_is_go(view) ? NO_MORE_GO_STACK : NO_MORE_STACK;
+}
+
+/* Returns a remedy with the stack size that the recorder measured. */
+static const char *noted_remedy(const struct analysis_view *view, char *text, size_t size)
+{
+	for (size_t i = view->work->sideband->notes.count; i-- > 0;) {
+		uint64_t bytes = view->work->sideband->notes.items[i].stack_bytes;
+		if (bytes == NOTE_STACK_NO_MORE)
+			return no_more_stack(view);
+		if (!bytes || bytes > STACK_COPY_MAX)
+			continue;
+		snprintf(text, size, COPY_MORE "%llu", (unsigned long long)bytes);
+		return text;
+	}
+	return COPY_MORE "32768";
+}
+
+/* Returns the remedy for stacks that are larger than their copies. */
+static const char *copy_remedy(const struct analysis_view *view, const struct perf_event_attr *attr,
+			       uint64_t truncated, char *text, size_t size)
+{
+	uint32_t more = stack_size_enough(view, truncated);
+	/* Nothing tells the stacks' sizes. */
+	if (more <= attr->sample_stack_user)
+		more = attr->sample_stack_user < COPY_MUCH ? COPY_MUCH : STACK_COPY_MAX;
+	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
+		return noted_remedy(view, text, size);
+	if (attr->sample_stack_user >= STACK_COPY_MAX)
+		return no_more_stack(view);
+	snprintf(text, size, COPY_MORE "%u",
+		 more < STACK_COPY_MAX ? more : STACK_COPY_MAX);
+	return text;
+}
+
+/* Returns whether most truncated stacks end at absent pages, by the recorder's note. */
+static bool ends_at_pages(const struct analysis_view *view)
+{
+	for (size_t i = 0; i < view->work->sideband->notes.count; i++)
+		if (view->work->sideband->notes.items[i].of_pages)
+			return true;
+	return false;
+}
+
+static bool is_generated(const struct analysis_view *view, uint32_t frame)
+{
+	return frame < view->names->frames.count && view->names->frames.items[frame].module &&
+	       view->names->frames.items[frame].module->is_generated;
+}
+
+/*
+ * Adds up an event's stacks of one worker that pass through generated code. Returns false when out
+ * of memory.
+ */
+static bool sum_generated(const struct analysis_view *view, const struct worker *worker,
+			  uint16_t event, uint64_t *sum)
+{
+	const struct resolved *resolved = &worker->resolved;
+	const struct radix *radix = &worker->counted.chains.radix;
+	CLEANUP_FREE bool *passes = calloc(radix->count + 1, sizeof(*passes));
+	if (!passes)
+		return false;
+	for (size_t i = 0; i < radix->count; i++) {
+		uint32_t at = resolved->order[i];
+		const struct radix_node *node = &radix->items[at];
+		if (node->parent == RADIX_NONE)
+			continue;
+		passes[at] = passes[node->parent];
+		for (uint32_t j = node->run; !passes[at] && j < node->run + node->length; j++)
+			passes[at] = is_generated(view, resolved->frames[j]);
+	}
+	for (size_t i = 0; i < worker->counted.leaves.count; i++) {
+		const struct leaf *leaf = &worker->counted.leaves.items[i];
+		if (resolved_event(resolved, leaf) == event &&
+		    (passes[leaf->node] || is_generated(view, leaf->answer >> ANSWER_SHIFT)))
+			*sum += leaf->chains;
+	}
+	return true;
+}
+
+/*
+ * Subtracts from an event's stacks that were unwound partly by frame pointer those that pass
+ * through generated code. Compilers at run time write no unwind information, and keep frame
+ * pointers where stacks do not end in their code.
+ */
+static bool drop_generated(const struct analysis_view *view, uint16_t event, uint64_t *guessed)
+{
+	uint64_t generated = 0;
+	for (size_t i = 0; i < view->worker_count; i++)
+		if (!sum_generated(view, &view->workers[i], event, &generated))
+			return false;
+	*guessed -= generated < *guessed ? generated : *guessed;
+	return true;
+}
+
+/* Stacks that ended in one way, or that were repaired in one way. */
+struct stack_share {
+	uint64_t samples;
+	const char *cause, *summary; /* values for struct sp_finding */
+	const char *remedy;
+};
+
+static bool add_truncation(const struct analysis_view *view, const struct sp_profile *profile,
+			   const struct stack_share *part)
+{
+	const char *name = event_name_if_needed(view, profile);
+	char share[FINDING_TEXT];
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = part->cause, .event = profile->event,
+		.samples = part->samples, .remedy = part->remedy, .summary = part->summary,
+		.share = (double)part->samples / (double)sp_profile_stacks(profile),
+	};
+	return finding.share < TRUNCATED_LEAST ||
+	       finding_add(view, &finding, "%s %s%s%s", share_text(finding.share, share),
+			   part->summary, name ? " — " : "", name ?: "");
+}
+
+#define FRAME_POINTERS                                                                         \
+	"record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer"
+
+static bool find_event_truncation(const struct analysis_view *view, uint16_t event,
+				  const struct module *blind)
+{
+	const struct sp_profile *profile = &view->totals[event];
+	const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
+	const uint64_t *ends = profile->stacks;
+	bool unwound = was_unwound(view, event), pages = unwound && ends_at_pages(view);
+	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
+	bool later = attr->sample_type & PERF_SAMPLE_STACK_USER;
+	char copies[160], rate[FINDING_TEXT], slower[80];
+	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
+		 lower_rate_options(attr, rate));
+	const char *why, *cfi_remedy = blind ? unwind_remedy(view, blind, &why) : NULL;
+	/* Frame pointers that lead to the stacks' ends need no remedy. */
+	bool led = (double)ends[SP_STACK_NO_UNWIND_INFO] <
+		   TRUNCATED_LEAST * (double)sp_profile_stacks(profile);
+	uint64_t guessed = profile->guessed;
+	bool kept = led || !blind || !blind->is_generated;
+	if (guessed && kept && !view->work->only_leaves && !drop_generated(view, event, &guessed))
+		return false;
+	const char *frame_pointers = runtime_is_go(view)
+					     ? "use this recording for work on g0, and one with "
+					       "--call-graph dwarf for the rest"
+					     : FRAME_POINTERS;
+	/* With C code there are many more. */
+	bool scheduler = (double)profile->system_stack < 0.05 * (double)sp_profile_stacks(profile);
+	const struct stack_share shares[] = {
+		{ends[SP_STACK_TRUNCATED], "truncated",
+		 pages	   ? "of stacks are truncated (stack page not resident)"
+		 : unwound ? "of stacks are truncated (larger than the recorded copy)"
+			   : "of stacks may be incomplete (they do not reach the thread's first "
+			     "function)",
+		 pages ? NULL
+		 : unwound
+			 ? copy_remedy(view, attr, ends[SP_STACK_TRUNCATED], copies, sizeof(copies))
+			 : frame_pointers},
+		{profile->limited, "max_stack", "of stacks are truncated (deeper than --max-stack)",
+		 "report without --max-stack"},
+		{ends[SP_STACK_DEPTH_LIMIT] - profile->limited, "depth_limit",
+		 "of stacks are truncated (deeper than the recorder's limit)",
+		 unwound ? "record with --max-stack 1000"
+			 : "sudo sysctl kernel.perf_event_max_stack=1000, then record with "
+			   "--max-stack 1000; "
+			   "or record with --call-graph dwarf"},
+		{ends[SP_STACK_NO_UNWIND_INFO], "no_unwind_info",
+		 "of stacks are incomplete (no unwind information)", cfi_remedy},
+		{ends[SP_STACK_BAD_MEMORY], "bad_memory",
+		 "of stacks are incomplete (invalid stack address)",
+		 "show the functions where they end: sprof report -g caller"},
+		{ends[SP_STACK_INVALID_ADDRESS], "invalid_address",
+		 "of stacks are incomplete (invalid return address)", frame_pointers},
+		{ends[SP_STACK_SKIPPED], "skipped",
+		 "of stacks have no user callers (the recorder was overloaded)", slower},
+		{ends[SP_STACK_SWITCHED], "switched",
+		 "of stacks are truncated (signal handler on an alternate stack)", NULL},
+		{ends[SP_STACK_DEFERRED], "deferred",
+		 "of stacks have no user callers (the deferred user call chain is missing)",
+		 "record with larger ring buffers (-m 2M), or with --call-graph fp"},
+		{guessed, "frame_pointer",
+		 "of stacks were unwound partly by frame pointer (callers may be missing)",
+		 led ? NULL : cfi_remedy},
+		{profile->system_stack, waits ? "go_scheduler" : "system_stack",
+		 waits ? "of waits are those of Go's scheduler (goroutines that wait use no "
+			 "thread)" :
+		 later ? "of stacks begin on a thread's own stack (Go's g0), without the "
+			 "goroutine's callers" :
+			 "of stacks begin on a thread's own stack (Go's g0), without callers: its "
+			 "scheduler, growth of stacks, or C code",
+		 waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of "
+			 "goroutines" :
+		 later ? "for these callers, record without --unwind later" :
+		 scheduler ? NULL : "for callers of C code, build with "
+				    "CGO_CFLAGS='-O2 -fno-omit-frame-pointer'"},
+		{profile->shortened, "shortened",
+		 "of stacks have no middle frames (too deep for a record)", NULL},
+	};
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+		if (!add_truncation(view, profile, &shares[i]))
+			return false;
+	return true;
+}
+
+bool find_truncation(const struct analysis_view *view)
+{
+	const struct module *blind = most_blind(view);
+	for (uint16_t i = 0; i < view->work->layout->event_count; i++)
+		if (sp_profile_stacks(&view->totals[i]) && !find_event_truncation(view, i, blind))
+			return false;
+	return true;
+}

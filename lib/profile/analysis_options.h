@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Options of an analysis, with the defaults of groups that were not given. */
+#ifndef PROFILE_ANALYSIS_OPTIONS_H
+#define PROFILE_ANALYSIS_OPTIONS_H
+
+#include <sprof/analysis.h>
+
+/* Copied options; the pointers in them still belong to the caller. */
+struct analysis_options {
+	struct sp_analysis_rows rows;
+	struct sp_analysis_tree tree;
+	struct sp_analysis_stacks stacks;
+	struct sp_analysis_samples samples;
+	struct sp_filter filter;
+	struct sp_files files;
+	unsigned int threads;
+	struct sp_names *names;
+};
+
+/*
+ * Copies the groups of options, and sets the default keys if none are given. Fails as sized_copy()
+ * does.
+ */
+struct sp_error *analysis_options_copy(struct analysis_options *ret,
+				       const struct sp_analysis_options *options) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "out/stat_output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "out/stat_internal.h"
+
+/* Width of the widest common unit: "msec". */
+#define UNIT_WIDTH 4
+
+static void put_line(const struct stat_style *style, const struct stat_table *table, size_t place,
+		     size_t event, int unit_width)
+{
+	size_t at = place * table->event_count + event;
+	struct stat_line line = {
+		.style = style, .table = table, .event = &table->events[event],
+		.place = &table->places[place], .row = &table->rows[at],
+		.mean = style->repeated && table->means ? &table->means[at] : NULL,
+		.unit_width = unit_width,
+	};
+	if (style->skip_zero && !(line.row->value > 0))
+		return;
+	line.derived_count = sp_stat_derive(table->events, &table->rows[place * table->event_count],
+					    table->event_count, event, table->elapsed_ns, line.derived);
+	if (style->kind == STAT_TEXT)
+		stat_put_text_line(&line);
+	else if (style->kind == STAT_CSV)
+		stat_put_csv_line(&line);
+	else
+		stat_put_json_line(&line);
+}
+
+/* Position of a thread's row: threads with the greatest counts come first. */
+struct ranked_thread {
+	size_t place;
+	double value;
+};
+
+static int ranked_compare(const void *a, const void *b)
+{
+	const struct ranked_thread *x = a, *y = b;
+	if (x->value != y->value)
+		return x->value < y->value ? 1 : -1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static void put_ranked(const struct stat_style *style, const struct stat_table *table, size_t event,
+		       int unit_width, struct ranked_thread *ranks)
+{
+	for (size_t p = 0; p < table->place_count; p++)
+		ranks[p] = (struct ranked_thread){
+			p, table->rows[p * table->event_count + event].value};
+	qsort(ranks, table->place_count, sizeof(*ranks), ranked_compare);
+	for (size_t p = 0; p < table->place_count; p++)
+		put_line(style, table, ranks[p].place, event, unit_width);
+}
+
+void stat_put_table(const struct stat_style *style, const struct stat_table *table)
+{
+	int unit_width = UNIT_WIDTH;
+	if (style->metric_only) {
+		stat_put_metrics(style, table);
+		return;
+	}
+	for (size_t i = 0; i < table->event_count; i++)
+		if ((int)strlen(table->events[i].unit) > unit_width)
+			unit_width = (int)strlen(table->events[i].unit);
+	bool by_event = style->aggregate == SP_STAT_CPU || style->aggregate == SP_STAT_THREAD;
+	struct ranked_thread *ranks = style->aggregate == SP_STAT_THREAD
+				       ? calloc(table->place_count + 1, sizeof(*ranks)) : NULL;
+	size_t outer = by_event ? table->event_count : table->place_count;
+	size_t inner = by_event ? table->place_count : table->event_count;
+	for (size_t i = 0; i < outer; i++) {
+		if (ranks) {
+			put_ranked(style, table, i, unit_width, ranks);
+			continue;
+		}
+		for (size_t j = 0; j < inner; j++)
+			put_line(style, table, by_event ? j : i, by_event ? i : j, unit_width);
+	}
+	free(ranks);
+}
