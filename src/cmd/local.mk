@@ -30,6 +30,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/record/record.c src/cmd/record/record.h \
 	src/cmd/record/program.c \
 	src/cmd/record/record_summary.c \
+	src/cmd/record/repeat.c \
 	src/cmd/record/values.c src/cmd/record/values.h \
 	src/cmd/report/report_arguments.c src/cmd/report/report_arguments.h \
 	src/cmd/report/tracepoint_fields.c \

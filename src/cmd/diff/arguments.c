@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <glob.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,58 +153,61 @@ static int parse_options(struct diff_arguments *a, int argc, char **argv, int *o
 	return options_parse(&usage, argc, argv, operand);
 }
 
-/* Sets the recordings of a side. */
-static void set_side(struct diff_arguments *arguments, enum sp_diff_side side, char **paths,
-		     size_t count)
+static const char *const prefixes[] = {"base.", "new."};
+
+static int is_base(const struct dirent *entry)
 {
-	arguments->operands[side] = (const char *const *)paths;
-	arguments->operand_counts[side] = count;
+	return !strncmp(entry->d_name, prefixes[0], strlen(prefixes[0])) &&
+	       strstr(entry->d_name, ".data");
+}
+
+static int is_new(const struct dirent *entry)
+{
+	return !strncmp(entry->d_name, prefixes[1], strlen(prefixes[1])) &&
+	       strstr(entry->d_name, ".data");
 }
 
 /*
- * Sets both sides, if the only operand is a folder with the files base.N.data and new.N.data.
- * *found tells whether it is. Returns false when out of memory.
+ * Adds the recordings base.N.data, or new.N.data, of a folder of `record --repeat`. Returns false
+ * when out of memory.
  */
-static bool set_folder(struct diff_arguments *arguments, const char *folder, bool *found)
+static bool add_folder(struct option_strings *paths, const char *folder, bool only_new)
 {
-	static const char *const patterns[] = {"base.*.data", "new.*.data"};
-	*found = true;
-	for (size_t side = 0; side < 2; side++) {
-		char *pattern;
-		if (asprintf(&pattern, "%s/%s", folder, patterns[side]) < 0)
-			return false;
-		int status = glob(pattern, 0, NULL, &arguments->folders[side]);
-		free(pattern);
-		if (status == GLOB_NOSPACE)
-			return false;
-		*found &= !status && arguments->folders[side].gl_pathc;
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, only_new ? is_new : is_base, versionsort);
+	bool done = true;
+	for (int i = 0; i < count; i++) {
+		char *path;
+		done = done && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0;
+		if (done) {
+			done = option_strings_push(paths, path, strlen(path));
+			free(path);
+		}
+		free(entries[i]);
 	}
-	for (size_t side = 0; side < 2 && *found; side++)
-		set_side(arguments, (enum sp_diff_side)side, arguments->folders[side].gl_pathv,
-			 arguments->folders[side].gl_pathc);
-	return true;
+	free(entries);
+	return done;
 }
 
-/* Distributes the operands without "--". Returns -1 or the exit status. */
-static int set_operands(struct diff_arguments *arguments, char **operands, size_t count)
+/* Adds a recording, or those of a folder that record --repeat made. Returns false when out of
+ * memory. */
+static bool add_operand(struct option_strings *paths, const char *operand)
 {
-	static char old[] = "sprof.data.old", last[] = "sprof.data";
-	static char *defaults[] = {old, last};
-	bool is_folder = false;
-	if (count > 2) {
-		diag_say("which of these %zu files are the base? sprof diff BASE... -- NEW...",
-			 count);
-		return EXIT_USAGE;
-	}
-	if (count == 1 && !set_folder(arguments, operands[0], &is_folder)) {
-		diag_say("out of memory");
-		return EXIT_RECORDER;
-	}
-	if (is_folder)
-		return -1;
-	set_side(arguments, SP_DIFF_BASE, count ? operands : defaults, 1);
-	set_side(arguments, SP_DIFF_NEW, count == 2 ? operands + 1 : defaults + 1, 1);
-	return -1;
+	size_t count = paths->count;
+	return add_folder(paths, operand, false) &&
+	       (paths->count > count || option_strings_push(paths, operand, strlen(operand)));
+}
+
+/* Distributes operands without "--". Returns false when out of memory. */
+static bool add_pair(struct diff_arguments *arguments, char **operands, size_t count)
+{
+	struct option_strings *paths = arguments->paths;
+	if (count == 1 && !add_folder(&paths[SP_DIFF_NEW], operands[0], true))
+		return false;
+	if (!add_operand(&paths[SP_DIFF_BASE], count ? operands[0] : "sprof.data.old"))
+		return false;
+	return paths[SP_DIFF_NEW].count ||
+	       add_operand(&paths[SP_DIFF_NEW], count == 2 ? operands[1] : "sprof.data");
 }
 
 int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv)
@@ -223,20 +226,30 @@ int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv
 	int status = parse_options(arguments, dashes, argv, &operand);
 	if (status >= 0)
 		return status;
-	if (dashes == argc)
-		return set_operands(arguments, argv + operand, (size_t)(argc - operand));
-	set_side(arguments, SP_DIFF_BASE, argv + operand, (size_t)(dashes - operand));
-	set_side(arguments, SP_DIFF_NEW, argv + dashes + 1, (size_t)(argc - dashes - 1));
-	if (dashes > operand && argc > dashes + 1)
-		return -1;
-	diag_say("no files %s '--': sprof diff BASE... -- NEW...",
-		 dashes > operand ? "after" : "before");
-	return EXIT_USAGE;
+	char **end = argv + dashes, **next = argv + operand;
+	bool done = true;
+	if (dashes == argc && end - next > 2) {
+		diag_say("which of these %zu files are the base? sprof diff BASE... -- NEW...",
+			 (size_t)(end - next));
+		return EXIT_USAGE;
+	}
+	if (dashes == argc) {
+		done = add_pair(arguments, next, (size_t)(end - next));
+	} else if (next == end || dashes + 1 == argc) {
+		diag_say("no files %s '--': sprof diff BASE... -- NEW...",
+			 next == end ? "before" : "after");
+		return EXIT_USAGE;
+	}
+	for (; dashes < argc && next < end && done; next++)
+		done = add_operand(&arguments->paths[SP_DIFF_BASE], *next);
+	for (int i = dashes + 1; i < argc && done; i++)
+		done = add_operand(&arguments->paths[SP_DIFF_NEW], argv[i]);
+	return done ? -1 : EXIT_RECORDER;
 }
 
 void diff_arguments_deinit(struct diff_arguments *arguments)
 {
 	for (size_t side = 0; side < 2; side++)
-		globfree(&arguments->folders[side]);
+		option_strings_deinit(&arguments->paths[side]);
 	input_options_deinit(&arguments->selection);
 }

@@ -4,7 +4,6 @@
 #ifndef CMD_DIFF_COMPARISON_H
 #define CMD_DIFF_COMPARISON_H
 
-#include <glob.h>
 #include <stdio.h>
 #include <sprof/sprof.h>
 #include "cmd/common/input_options.h"
@@ -19,8 +18,7 @@ struct comparison;
 
 struct diff_arguments {
 	struct selection selection;
-	const char *const *operands[2]; /* recordings of each side, by enum sp_diff_side */
-	size_t operand_counts[2];
+	struct option_strings paths[2]; /* recordings of each side, by enum sp_diff_side */
 	enum sp_key keys[DIFF_KEYS];
 	size_t key_count;
 	enum diff_by by;
@@ -30,7 +28,6 @@ struct diff_arguments {
 	double fail_on;	    /* --fail-on as a part of 1; negative: not given */
 	double least_share; /* --percent-limit; 0: the default */
 	bool all;	    /* rows without a verdict, too */
-	glob_t folders[2];  /* files of an operand that is a folder, by side */
 };
 
 /* A recording, as far as the comparison depends on it. */

@@ -24,10 +24,10 @@ static const char *const part_names[] = {
 	"all-cpus", "pid", "tid", "uid", "cpu", "cgroup", "unit", "duration", "delay", "overwrite",
 };
 static const char *const argument_names[] = {
-	"event",      "freq",	    "count",	      "scope",	       "inherit",
-	"filter",     "pfm-events", "call-graph",     "unwind",	       "max-stack",
-	"control",    "clockid",    "output",	      "max-size",      "keep",
-	"mmap-pages", "realtime",   "off-cpu-thresh", "branch-filter", "user",
+	"event",	 "freq",       "count",	 "scope",      "inherit",  "filter",
+	"pfm-events",	 "call-graph", "unwind", "max-stack",  "control",  "clockid",
+	"output",	 "max-size",   "keep",	 "mmap-pages", "realtime", "off-cpu-thresh",
+	"branch-filter", "user",       "repeat", "versus",
 };
 
 /* Returns whether the list has the name, which ends at '='. */
@@ -220,7 +220,7 @@ bool diff_runs_read(struct comparison *comparison, struct sp_ctx *ctx)
 	struct sp_names *names = NULL;
 	struct progress progress;
 	comparison->term = term_of_stdout(TERM_COLOUR_AUTO);
-	comparison->runs = calloc(arguments->operand_counts[0] + arguments->operand_counts[1],
+	comparison->runs = calloc(arguments->paths[0].count + arguments->paths[1].count,
 				  sizeof(*comparison->runs));
 	struct sp_error *error = sp_diff_new(&comparison->diff);
 	if (!error)
@@ -233,9 +233,9 @@ bool diff_runs_read(struct comparison *comparison, struct sp_ctx *ctx)
 	progress_begin(&progress, ctx,
 		       !arguments->selection.quiet && !arguments->selection.verbose);
 	for (size_t side = 0; side < 2; side++)
-		for (size_t i = 0; done && i < arguments->operand_counts[side]; i++)
+		for (size_t i = 0; done && i < arguments->paths[side].count; i++)
 			done = read_run(comparison, ctx, names, (enum sp_diff_side)side,
-					arguments->operands[side][i]);
+					arguments->paths[side].items[i]);
 	progress_end(&progress);
 	sp_names_free(names);
 	return done;

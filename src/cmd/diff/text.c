@@ -138,6 +138,21 @@ static enum term_style style_of(enum sp_diff_verdict verdict)
 /* Widths of the columns before the name; two blanks are between columns. */
 enum { VERDICT_WIDTH = 8, QUANTITY_WIDTH = 8, CHANGE_WIDTH = 7, INTERVAL_WIDTH = 16 };
 
+/* Returns `text`: the titles of the keys, in the order of make_name(). */
+static const char *key_titles(const struct comparison *comparison, char text[2 * TEXT_SIZE])
+{
+	static const enum sp_key order[] = {SP_KEY_COMM,    SP_KEY_SYMBOL,  SP_KEY_FUNCTION,
+					    SP_KEY_SRCFILE, SP_KEY_SRCLINE, SP_KEY_DSO};
+	char *end = text;
+	*text = 0;
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+		for (size_t j = 0; j < comparison->arguments->key_count; j++)
+			if (comparison->arguments->keys[j] == order[i])
+				end = stpcpy(stpcpy(end, end > text ? "  " : ""),
+					     sp_key_name(order[i]));
+	return text;
+}
+
 static void put_row(const struct comparison *comparison, const struct sp_diff_row *row, FILE *out)
 {
 	char text[2 * TEXT_SIZE];
@@ -188,7 +203,7 @@ static void put_side(const struct comparison *comparison, enum sp_diff_side side
 		fprintf(out, ", %s %s a run",
 			format_quantity(comparison, side == SP_DIFF_BASE ? total->base : total->now,
 					text),
-			comparison->is_time ? "ms" : "million events");
+			comparison->is_time ? "ms of CPU time" : "million events");
 	putc('\n', out);
 }
 
@@ -254,7 +269,7 @@ void diff_write_text(const struct comparison *comparison, FILE *out)
 {
 	size_t others = 0, left_out = 0;
 	bool tested = comparison_is_tested(comparison);
-	char base[TEXT_SIZE], now[TEXT_SIZE];
+	char base[TEXT_SIZE], now[TEXT_SIZE], titles[2 * TEXT_SIZE];
 	if (!comparison->arguments->selection.quiet) {
 		put_side(comparison, SP_DIFF_BASE, out);
 		put_side(comparison, SP_DIFF_NEW, out);
@@ -266,7 +281,7 @@ void diff_write_text(const struct comparison *comparison, FILE *out)
 	term_begin(&comparison->term, TERM_TITLE, out);
 	fprintf(out, "%s%*s%*s%*s%*s  %s", tested ? "verdict   " : "", QUANTITY_WIDTH, base,
 		QUANTITY_WIDTH + 1, now, CHANGE_WIDTH + 2, "change", INTERVAL_WIDTH + 2,
-		tested ? "95% interval" : "by sampling", "function");
+		tested ? "95% interval" : "by sampling", key_titles(comparison, titles));
 	term_end(&comparison->term, TERM_TITLE, out);
 	putc('\n', out);
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++) {
@@ -305,7 +320,8 @@ static void put_markdown(const struct comparison *comparison, const char *text, 
 void diff_write_markdown(const struct comparison *comparison, FILE *out)
 {
 	const struct sp_change *total = sp_diff_total(comparison->diff);
-	char change[TEXT_SIZE], interval[2 * TEXT_SIZE], base[TEXT_SIZE], now[TEXT_SIZE];
+	char change[TEXT_SIZE], interval[2 * TEXT_SIZE], base[TEXT_SIZE], now[TEXT_SIZE],
+		titles[2 * TEXT_SIZE];
 	size_t others = 0, shown = 0, found = 0;
 	for (enum sp_diff_verdict verdict = SP_DIFF_SLOWER; verdict <= SP_DIFF_GONE; verdict++)
 		found += comparison_count(comparison, verdict);
@@ -319,9 +335,9 @@ void diff_write_markdown(const struct comparison *comparison, FILE *out)
 		found == 1 ? "" : "s", comparison_runs(comparison, SP_DIFF_BASE),
 		comparison_runs(comparison, SP_DIFF_NEW));
 	fprintf(out,
-		"| verdict | base %s | new %s | change | 95%% interval | function |\n"
+		"| verdict | base %s | new %s | change | 95%% interval | %s |\n"
 		"|---|--:|--:|--:|--:|---|\n",
-		unit(comparison), unit(comparison));
+		unit(comparison), unit(comparison), key_titles(comparison, titles));
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff) && shown < MARKDOWN_ROWS; i++) {
 		const struct sp_diff_row *row = sp_diff_row(comparison->diff, i);
 		if (!is_shown(comparison, row, &others))

@@ -103,6 +103,10 @@ static void add_events(struct option_table *table, struct record_arguments *argu
 			    "as --off-cpu, and record which threads wake others", .rare = true),
 		OPTION_CALL(0, "duration", "SECONDS", &arguments->duration_ns, record_parse_duration,
 			    "stop after SECONDS, and terminate COMMAND"),
+		OPTION_NUMBER(0, "repeat", "N", &arguments->repeat,
+			      "record N runs of COMMAND to a folder, for sprof diff"),
+		OPTION_STRING(0, "versus", "COMMAND", &arguments->versus,
+			      "with --repeat: run COMMAND in turns, and compare", .rare = true),
 		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,
 			    "filter the events of the preceding -e: by tracepoint fields, or by "
 			    "traced addresses", .rare = true),
