@@ -81,6 +81,10 @@ static const struct {
 	 "  sprof record ./program\n"
 	 "  sprof report --callers FUNCTION\n"
 	 "  sprof report -g caller\n"},
+	{"compare regression slower versions diff",
+	 "Find out whether a version is slower, where, and how sure that is:\n"
+	 "  sprof record --repeat 5 --versus ./new ./old\n"
+	 "  sprof diff old.*.data -- new.*.data        recordings made otherwise, in turns\n"},
 	{"waits wait off-cpu offcpu blocked sleep locks lock io",
 	 "Find out what threads wait for:\n"
 	 "  sprof record --off-cpu ./program\n"

@@ -43,8 +43,8 @@ struct sp_change {
 	double base, now;
 	double ratio, low, high; /* now / base - 1, with its 95 % interval; low and high are
 				  * ±INFINITY with fewer than 2 runs a side */
-	double p; /* of a change by chance; of rows, adjusted for the number of rows; NAN
-		   * if untested */
+	double p; /* probability of such a change by chance; rows: adjusted for their number;
+		   * NAN if untested */
 	enum sp_diff_verdict verdict;
 	/*
 	 * Ratio of the smallest change that these runs would find in 9 of 10 comparisons; 0:

@@ -25,14 +25,11 @@
 /* Fewest runs a side from which a change can be found. */
 #define LEAST_RUNS 3
 
-/* Rows whose interval of the change is within this part are the same. */
+/* Largest change in the interval of a row that counts as the same. */
 #define SAME_WITHIN 0.1
 
 /* Samples of a row below which it is not tested, if both sides have fewer in all runs. */
 #define LEAST_SAMPLES 10
-
-/* Moderated variances count as known with at most this many more degrees of freedom. */
-#define MOST_PRIOR_DF 200
 
 /*
  * Standard errors by which a change exceeds 0 if it is found in 9 of 10 comparisons, among the
@@ -60,7 +57,7 @@ struct run {
 struct sp_diff {
 	struct strtab names;
 	VEC(struct row_key) keys;
-	struct index_set index; /* of keys */
+	struct index_set index; /* finds keys */
 	VEC(struct run) runs;
 	bool is_time, unit_differs;
 	size_t run_count[2];
@@ -284,7 +281,7 @@ static void set_change(const struct sp_diff *diff, const struct measured *row, d
 		.p = NAN,
 	};
 	bool several = diff->run_count[0] > 1 && diff->run_count[1] > 1;
-	/* A normal distribution's for one run, whose error is that of sampling. */
+	/* The error of one run is that of sampling, by a normal distribution. */
 	double half = (several ? student_quantile(0.975, df) : 1.959963984540054) * error;
 	change->low = expm1(difference - half);
 	change->high = expm1(difference + half);
@@ -341,7 +338,7 @@ static struct sp_error *test_rows(struct sp_diff *diff, const struct measured *m
 			runs += 1 / number;
 		}
 		set_change(diff, &measured[i], sqrt(factor / fmax(samples, 0.5) * runs),
-			   df + fmin(prior.df, MOST_PRIOR_DF), &diff->rows.items[i].change);
+			   fmin(df + prior.df, df * (double)count), &diff->rows.items[i].change);
 		scratch[i] = diff->rows.items[i].change.p;
 	}
 	if (count && isnan(scratch[0]))

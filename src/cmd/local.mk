@@ -9,7 +9,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/common/recordings.c src/cmd/common/recordings.h \
 	src/cmd/common/session.c src/cmd/common/session.h \
 	src/cmd/diff/arguments.c \
-	src/cmd/diff/comparison.h \
+	src/cmd/diff/comparison.c src/cmd/diff/comparison.h \
 	src/cmd/diff/diff.c \
 	src/cmd/diff/machine.c \
 	src/cmd/diff/runs.c \

@@ -6,7 +6,8 @@
 export LC_ALL=C
 cd "$tmp" || exit 99
 
-# run FILE ALPHA BETA GAMMA [CMDLINE...]: a recording of three threads with so many samples of 1 ms.
+# run FILE ALPHA BETA GAMMA [CMDLINE...]: makes a recording of three threads. The numbers are those of their
+# samples, which stand for 1 ms each.
 run() {
 	file=$1 alpha=$2 beta=$3 gamma=$4
 	shift 4
@@ -118,7 +119,7 @@ run c.1 400 200 20 sprof record -q ./app -a -p 3
 diff_of c.1 c.1 >got
 check "options of the command are none of record's" grep -q '^base   1 run of ./app -a -p 3, ' got
 
-# What differs besides the program.
+# Differences besides the program.
 recording other <<'END'
 event cycles
 cmdline sprof record -- ./app

@@ -140,8 +140,7 @@ static int parse_options(struct diff_arguments *a, int argc, char **argv, int *o
 	};
 	const struct option_usage usage = {
 		.synopses = synopses,
-		.about = "Compares recordings of one program or version with those of another, by "
-			 "function.\n"
+		.about = "Compares recordings of one program with those of another, by function.\n"
 			 "Without files: sprof.data.old and sprof.data. Verdicts need 3 runs a "
 			 "side.",
 		.example = "sprof diff old.*.data -- new.*.data",

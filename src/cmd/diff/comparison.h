@@ -11,7 +11,7 @@
 
 enum { DIFF_KEYS = 4 };
 
-/* What the changes are of: chosen by the recordings, unless --by says it. */
+/* Compared quantity. The recordings decide it unless --by is given. */
 enum diff_by { DIFF_BY_DEFAULT, DIFF_BY_TIME, DIFF_BY_SHARE };
 
 struct comparison;

@@ -241,20 +241,6 @@ bool diff_runs_read(struct comparison *comparison, struct sp_ctx *ctx)
 	return done;
 }
 
-void comparison_deinit(struct comparison *comparison)
-{
-	for (size_t i = 0; i < comparison->run_count; i++) {
-		free(comparison->runs[i].path);
-		free(comparison->runs[i].cpu);
-		free(comparison->runs[i].event);
-		free(comparison->runs[i].command);
-	}
-	for (size_t i = 0; i < comparison->note_count; i++)
-		free(comparison->notes[i]);
-	free(comparison->runs);
-	sp_diff_free(comparison->diff);
-}
-
 /* -- Checks ----------------------------------------------------------------- */
 
 /* Adds a sentence. A note that does not fit, or that memory is too short for, is left out. */

@@ -152,8 +152,8 @@ static void print_progress(const struct repeat *repeat, size_t round, size_t rou
 		if (count > 1)
 			spread = sqrt(fmax(0, squares - count * mean * mean) / (count - 1)) / mean;
 		size_t used = strlen(text);
-		snprintf(text + used, sizeof(text) - used, "%s%s %.3f s (±%.1f%%)",
-			 side ? ", " : "", sides[side], mean, 100 * spread);
+		snprintf(text + used, sizeof(text) - used, "%s%s %.3f s, sd %.1f%%",
+			 side ? "; " : "", sides[side], mean, 100 * spread);
 	}
 	diag_say("round %zu of %zu: %s; load %.1f", round, rounds, text,
 		 repeat->runs[repeat->run_count - 1].load);
