@@ -19,7 +19,7 @@
 #include "base/sized.h"
 #include "base/strtab.h"
 #include "base/vec.h"
-#include "diff/keys.h"
+#include "diff/matched_names.h"
 #include "diff/statistics.h"
 
 /* Fewest runs a side from which a change can be found. */
@@ -39,26 +39,26 @@
 
 /* Keys of a row. Strings are interned, so that equal keys have equal pointers; NULL: not requested.
  */
-struct row_key {
+struct matched_key {
 	const char *comm, *dso, *function, *srcline;
 };
 
-struct run_row {
+struct weighed_key {
 	uint32_t key;
 	double weight;
 };
 
-struct run {
+struct compared_run {
 	enum sp_diff_side side;
 	double weight, samples;
-	VEC(struct run_row) rows; /* a key may have several */
+	VEC(struct weighed_key) rows; /* a key may have several */
 };
 
 struct sp_diff {
 	struct strtab names;
-	VEC(struct row_key) keys;
+	VEC(struct matched_key) keys;
 	struct index_set index; /* finds keys */
-	VEC(struct run) runs;
+	VEC(struct compared_run) runs;
 	bool is_time, unit_differs;
 	size_t run_count[2];
 	const char *renamed[2]; /* by side; NULL: none */
@@ -100,7 +100,7 @@ const char *sp_diff_verdict_name(enum sp_diff_verdict verdict)
 /* -- Runs ------------------------------------------------------------------ */
 
 /* Returns the number of a key, which is added if it is new; UINT32_MAX when out of memory. */
-static uint32_t key_number(struct sp_diff *diff, const struct row_key *key)
+static uint32_t key_number(struct sp_diff *diff, const struct matched_key *key)
 {
 	const char *const texts[] = {key->comm, key->dso, key->function, key->srcline};
 	uint64_t hash = 0;
@@ -113,7 +113,7 @@ static uint32_t key_number(struct sp_diff *diff, const struct row_key *key)
 	while (index_set_next(&diff->index, &probe, &number))
 		if (!memcmp(&diff->keys.items[number], key, sizeof(*key)))
 			return number;
-	struct row_key *added = vec_push(&diff->keys);
+	struct matched_key *added = vec_push(&diff->keys);
 	if (!added)
 		return UINT32_MAX;
 	*added = *key;
@@ -131,13 +131,13 @@ static const char *intern(struct sp_diff *diff, const char *text, size_t size, b
 }
 
 /* Code without a name is one row of its file: its addresses differ between builds. */
-static struct row_key key_of_row(struct sp_diff *diff, const struct sp_row *row, bool *failed)
+static struct matched_key key_of_row(struct sp_diff *diff, const struct sp_row *row, bool *failed)
 {
 	const char *function = row->function ? row->function : row->symbol;
 	const char *line = row->srcline ? row->srcline : row->srcfile;
 	if (function && !row->symbol_known)
 		function = "[without a name]";
-	return (struct row_key){
+	return (struct matched_key){
 		.comm = intern(diff, row->comm, row->comm ? strlen(row->comm) : 0, failed),
 		.dso = intern(diff, row->dso, row->dso ? object_name_size(row->dso) : 0, failed),
 		.function =
@@ -149,13 +149,13 @@ static struct row_key key_of_row(struct sp_diff *diff, const struct sp_row *row,
 struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
 			     const struct sp_profile *profile)
 {
-	struct run *run = vec_push(&diff->runs);
+	struct compared_run *run = vec_push(&diff->runs);
 	bool failed = false;
 	/* Lost samples are of the same code as the others, as far as is known. */
 	double scale =
 		profile->samples ? 1 + (double)profile->lost_own / (double)profile->samples : 1;
 	NEED(run);
-	*run = (struct run){
+	*run = (struct compared_run){
 		.side = side,
 		.weight = (double)profile->shown_weight * scale,
 		.samples = (double)profile->shown_samples,
@@ -164,11 +164,11 @@ struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
 	diff->is_time = profile->weight_is_time;
 	diff->run_count[side == SP_DIFF_NEW]++;
 	for (size_t i = 0; i < profile->row_count; i++) {
-		struct row_key key = key_of_row(diff, &profile->rows[i], &failed);
+		struct matched_key key = key_of_row(diff, &profile->rows[i], &failed);
 		uint32_t number = failed ? UINT32_MAX : key_number(diff, &key);
-		struct run_row *row = vec_push(&run->rows);
+		struct weighed_key *row = vec_push(&run->rows);
 		NEED(row && number != UINT32_MAX);
-		*row = (struct run_row){number, (double)profile->rows[i].self.weight * scale};
+		*row = (struct weighed_key){number, (double)profile->rows[i].self.weight * scale};
 	}
 	return NULL;
 }
@@ -176,26 +176,26 @@ struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
 /* -- Programs with other names ---------------------------------------------- */
 
 /* Weights of a file in the runs of each side. */
-struct object {
+struct compared_object {
 	const char *name;
 	double weight[2];
 };
 
-typedef VEC(struct object) object_list;
+typedef VEC(struct compared_object) object_list;
 
 static struct sp_error *sum_objects(const struct sp_diff *diff, object_list *objects)
 {
 	for (size_t i = 0; i < diff->runs.count; i++) {
-		const struct run *run = &diff->runs.items[i];
+		const struct compared_run *run = &diff->runs.items[i];
 		for (size_t j = 0; j < run->rows.count; j++) {
 			const char *dso = diff->keys.items[run->rows.items[j].key].dso;
 			size_t at = 0;
 			while (at < objects->count && objects->items[at].name != dso)
 				at++;
 			if (at == objects->count) {
-				struct object *added = vec_push(objects);
+				struct compared_object *added = vec_push(objects);
 				NEED(added);
-				*added = (struct object){.name = dso};
+				*added = (struct compared_object){.name = dso};
 			}
 			objects->items[at].weight[run->side == SP_DIFF_NEW] +=
 				run->rows.items[j].weight;
@@ -209,9 +209,9 @@ static struct sp_error *find_renamed(struct sp_diff *diff)
 {
 	object_list objects = {0};
 	struct sp_error *error = sum_objects(diff, &objects);
-	const struct object *heaviest[2] = {NULL, NULL};
+	const struct compared_object *heaviest[2] = {NULL, NULL};
 	for (size_t i = 0; !error && i < objects.count; i++) {
-		const struct object *object = &objects.items[i];
+		const struct compared_object *object = &objects.items[i];
 		size_t side = object->weight[SP_DIFF_NEW] > 0;
 		bool alone = !object->weight[SP_DIFF_BASE] != !object->weight[SP_DIFF_NEW];
 		if (!alone || !object->name || !object_is_program(object->name))
@@ -228,7 +228,7 @@ static struct sp_error *find_renamed(struct sp_diff *diff)
 /* -- Changes --------------------------------------------------------------- */
 
 /* A row's values, the mean over the runs of each side. */
-struct measured {
+struct measured_row {
 	double logs[2];
 	double weight[2]; /* or share */
 	double samples[2];
@@ -242,12 +242,12 @@ static double freedom(const struct sp_diff *diff)
 }
 
 /* Measures a row that has weights[i] in run i. */
-static struct measured measure(const struct sp_diff *diff, const double *weights, bool by_share)
+static struct measured_row measure(const struct sp_diff *diff, const double *weights, bool by_share)
 {
-	struct measured row = {.factor = 1};
+	struct measured_row row = {.factor = 1};
 	double squares[2] = {0, 0}, all = 0;
 	for (size_t i = 0; i < diff->runs.count; i++) {
-		const struct run *run = &diff->runs.items[i];
+		const struct compared_run *run = &diff->runs.items[i];
 		size_t side = run->side == SP_DIFF_NEW;
 		double runs = (double)diff->run_count[side];
 		double sample =
@@ -270,7 +270,7 @@ static struct measured measure(const struct sp_diff *diff, const double *weights
 }
 
 /* Sets the change of a row with the standard error `error` of its logarithm. */
-static void set_change(const struct sp_diff *diff, const struct measured *row, double error,
+static void set_change(const struct sp_diff *diff, const struct measured_row *row, double error,
 		       double df, struct sp_change *change)
 {
 	double difference = row->logs[SP_DIFF_NEW] - row->logs[SP_DIFF_BASE];
@@ -315,7 +315,7 @@ static void judge(struct sp_change *change, double discoveries)
 }
 
 /* Tests the rows; measured[i] is that of rows.items[i]. Adjusts p for their number. */
-static struct sp_error *test_rows(struct sp_diff *diff, const struct measured *measured,
+static struct sp_error *test_rows(struct sp_diff *diff, const struct measured_row *measured,
 				  double discoveries)
 {
 	size_t count = diff->rows.count;
@@ -354,16 +354,16 @@ static struct sp_error *test_rows(struct sp_diff *diff, const struct measured *m
 /* Tests the weight of whole runs. Sampling adds next to nothing to its variance. */
 static void test_total(struct sp_diff *diff, bool by_share, double discoveries)
 {
-	struct measured total = {0};
+	struct measured_row total = {0};
 	double squares = 0, runs = 0;
 	for (size_t i = 0; i < diff->runs.count; i++) {
-		const struct run *run = &diff->runs.items[i];
+		const struct compared_run *run = &diff->runs.items[i];
 		size_t side = run->side == SP_DIFF_NEW;
 		total.weight[side] += run->weight / (double)diff->run_count[side];
 		total.logs[side] += log(fmax(run->weight, 1)) / (double)diff->run_count[side];
 	}
 	for (size_t i = 0; i < diff->runs.count; i++) {
-		const struct run *run = &diff->runs.items[i];
+		const struct compared_run *run = &diff->runs.items[i];
 		squares += pow(log(fmax(run->weight, 1)) - total.logs[run->side == SP_DIFF_NEW], 2);
 	}
 	for (size_t side = 0; side < 2; side++)
@@ -397,7 +397,7 @@ static int by_importance(const void *a, const void *b)
 static struct sp_error *find_targets(struct sp_diff *diff, size_t count, uint32_t *targets)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct row_key key = diff->keys.items[i];
+		struct matched_key key = diff->keys.items[i];
 		targets[i] = (uint32_t)i;
 		if (!key.dso || key.dso != diff->renamed[SP_DIFF_BASE])
 			continue;
@@ -414,7 +414,7 @@ static bool is_heavy(const struct sp_diff *diff, const double *weights, double l
 {
 	double shares[2] = {0, 0}, most = 0;
 	for (size_t i = 0; i < diff->runs.count; i++) {
-		const struct run *run = &diff->runs.items[i];
+		const struct compared_run *run = &diff->runs.items[i];
 		size_t side = run->side == SP_DIFF_NEW;
 		double share = run->weight > 0 ? weights[i] / run->weight : 0;
 		shares[side] += share / (double)diff->run_count[side];
@@ -424,8 +424,8 @@ static bool is_heavy(const struct sp_diff *diff, const double *weights, double l
 }
 
 /* Adds a row; `key` NULL: the rest. */
-static struct sp_error *add_row(struct sp_diff *diff, const struct row_key *key,
-				struct measured measured, struct measured *all_measured)
+static struct sp_error *add_row(struct sp_diff *diff, const struct matched_key *key,
+				struct measured_row measured, struct measured_row *all_measured)
 {
 	struct sp_diff_row *row = vec_push(&diff->rows);
 	NEED(row);
@@ -450,10 +450,11 @@ static struct sp_error *make_rows(struct sp_diff *diff, double *weights, const u
 {
 	size_t runs = diff->runs.count;
 	CLEANUP_FREE double *rest = calloc(runs, sizeof(*rest));
-	CLEANUP_FREE struct measured *measured = calloc(diff->keys.count + 1, sizeof(*measured));
+	CLEANUP_FREE struct measured_row *measured =
+		calloc(diff->keys.count + 1, sizeof(*measured));
 	NEED(rest && measured);
 	for (size_t i = 0; i < runs; i++) {
-		const struct run *run = &diff->runs.items[i];
+		const struct compared_run *run = &diff->runs.items[i];
 		for (size_t j = 0; j < run->rows.count; j++)
 			weights[targets[run->rows.items[j].key] * runs + i] +=
 				run->rows.items[j].weight;
@@ -467,7 +468,7 @@ static struct sp_error *make_rows(struct sp_diff *diff, double *weights, const u
 			for (size_t j = 0; j < runs; j++)
 				rest[j] += row[j];
 	}
-	struct measured last = measure(diff, rest, options->by_share);
+	struct measured_row last = measure(diff, rest, options->by_share);
 	if (last.weight[0] > 0 || last.weight[1] > 0)
 		TRY(add_row(diff, NULL, last, measured));
 	TRY(test_rows(diff, measured, discoveries));

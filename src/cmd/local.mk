@@ -8,12 +8,12 @@ src_libcommand_la_SOURCES += \
 	src/cmd/common/time_ranges.c src/cmd/common/time_ranges.h \
 	src/cmd/common/recordings.c src/cmd/common/recordings.h \
 	src/cmd/common/session.c src/cmd/common/session.h \
-	src/cmd/diff/arguments.c \
+	src/cmd/diff/compare.c \
+	src/cmd/diff/compared_runs.c \
 	src/cmd/diff/comparison.c src/cmd/diff/comparison.h \
-	src/cmd/diff/diff.c \
-	src/cmd/diff/machine.c \
-	src/cmd/diff/runs.c \
-	src/cmd/diff/text.c \
+	src/cmd/diff/diff_arguments.c \
+	src/cmd/diff/diff_json.c \
+	src/cmd/diff/diff_text.c \
 	src/cmd/info/details.c \
 	src/cmd/info/info.c src/cmd/info/info.h \
 	src/cmd/info/info_json.c \

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sprof/diff.h>
-#include "diff/keys.h"
+#include "diff/matched_names.h"
 #include "test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

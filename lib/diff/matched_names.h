@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Spells names of files and functions alike in all builds of a program. */
-#ifndef DIFF_KEYS_H
-#define DIFF_KEYS_H
+#ifndef DIFF_MATCHED_NAMES_H
+#define DIFF_MATCHED_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/diff/comparison.h"
-#include "out/format.h"
+#include "out/format_value.h"
 
 /* Rows without a change in text without --all, and the share of either side from which they are
  * shown. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "diff/keys.h"
+#include "diff/matched_names.h"
 
 #include <string.h>
 #include "symbol/namesake_keys.h"
