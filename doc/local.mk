@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
+	doc/example-diff.c \
 	doc/example-meter.c \
 	doc/example-symbolizer.c \
 	doc/example-record.c \
@@ -40,6 +41,7 @@ dist_man_MANS += \
 	doc/libsprof-unwinder.3 \
 	doc/sprof.1 \
 	doc/sprof-archive.1 \
+	doc/sprof-diff.1 \
 	doc/sprof-events.7 \
 	doc/sprof-info.1 \
 	doc/sprof-list.1 \

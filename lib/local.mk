@@ -52,6 +52,7 @@ include lib/rows/local.mk
 include lib/findings/local.mk
 include lib/analysis/local.mk
 include lib/archive/local.mk
+include lib/diff/local.mk
 include lib/script/local.mk
 include lib/symbolizer/local.mk
 include lib/trace/local.mk

@@ -13,6 +13,7 @@ struct command {
 };
 
 extern const struct command command_archive;
+extern const struct command command_diff;
 extern const struct command command_info;
 extern const struct command command_list;
 extern const struct command command_record;

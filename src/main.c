@@ -35,7 +35,6 @@ static const struct {
 	{"config", "sprof has no configuration file; options and the environment set everything"},
 	{"daemon", "'sprof record -a --switch-output=1h --keep 24' records continuously"},
 	{"data", "'sprof report -o FILE' and 'sprof script --format json' convert recordings"},
-	{"diff", "'perf diff OLD NEW' compares two recordings of sprof"},
 	{"evlist", "'sprof info' shows the events of a recording"},
 	{"ftrace", "use perf ftrace"},
 	{"inject", "sprof reads JIT dumps and build-ids itself"},
@@ -82,6 +81,10 @@ static const struct {
 	 "  sprof record ./program\n"
 	 "  sprof report --callers FUNCTION\n"
 	 "  sprof report -g caller\n"},
+	{"compare regression slower versions diff",
+	 "Find out whether a version is slower, where, and how sure that is:\n"
+	 "  sprof record --repeat 5 --versus ./new ./old\n"
+	 "  sprof diff old.*.data -- new.*.data        recordings made otherwise, in turns\n"},
 	{"waits wait off-cpu offcpu blocked sleep locks lock io",
 	 "Find out what threads wait for:\n"
 	 "  sprof record --off-cpu ./program\n"
@@ -157,6 +160,7 @@ static bool help_task_print(const char *name, FILE *out)
 static const struct command *const commands[] = {
 	&command_record,
 	&command_report,
+	&command_diff,
 	&command_stat,
 	&command_list,
 	&command_info,

@@ -8,6 +8,7 @@
 #include <sprof/capture.h>
 #include <sprof/catalog.h>
 #include <sprof/ctx.h>
+#include <sprof/diff.h>
 #include <sprof/error.h>
 #include <sprof/filter.h>
 #include <sprof/list.h>

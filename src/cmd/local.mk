@@ -8,6 +8,12 @@ src_libcommand_la_SOURCES += \
 	src/cmd/common/time_ranges.c src/cmd/common/time_ranges.h \
 	src/cmd/common/recordings.c src/cmd/common/recordings.h \
 	src/cmd/common/session.c src/cmd/common/session.h \
+	src/cmd/diff/compare.c \
+	src/cmd/diff/compared_runs.c \
+	src/cmd/diff/comparison.c src/cmd/diff/comparison.h \
+	src/cmd/diff/diff_arguments.c \
+	src/cmd/diff/diff_json.c \
+	src/cmd/diff/diff_text.c \
 	src/cmd/info/details.c \
 	src/cmd/info/info.c src/cmd/info/info.h \
 	src/cmd/info/info_json.c \
@@ -24,6 +30,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/record/record.c src/cmd/record/record.h \
 	src/cmd/record/program.c \
 	src/cmd/record/record_summary.c \
+	src/cmd/record/repeat.c \
 	src/cmd/record/values.c src/cmd/record/values.h \
 	src/cmd/report/report_arguments.c src/cmd/report/report_arguments.h \
 	src/cmd/report/tracepoint_fields.c \

@@ -50,7 +50,7 @@ for word in annotate buildid-list; do
 	check "the last recording stays" grep -q "the last recording" sprof.data
 done
 check "no other file is written" test ! -e sprof.data.old
-for word in diff top; do
+for word in annotate top; do
 	status "nor is it a topic of help ($word)" 129 "$SPROF" help $word
 	says "it is said what to use" "is a command of perf"
 done

@@ -69,6 +69,8 @@ adapted() {
 		s|/var/tmp/||
 		s/-C 0-3/-C 0/
 		s/stat (-a|-p).*/& -- sleep 1/
+		s/--repeat [0-9]+/--repeat 1 -o "$(mktemp -du)"/
+		s/^(sprof diff .*) sprof.runs/\1 old.1.data new.1.data/
 		/--duration| -- |\\.\\//!s/record (.*(-a|-p|-C) )/record --duration 0.3 \\1/"
 }
 
@@ -90,7 +92,7 @@ for program in make gcc; do
 	echo 'exec "$workload/proportions" 0.2' | stub $program
 done
 cd "$tmp/work" || exit 99
-for program in program server load-it load-generator script.sh; do
+for program in program old new server load-it load-generator script.sh; do
 	printf '#!/bin/sh\nexec "$workload/proportions" 0.2\n' >$program
 	chmod +x $program
 done
@@ -102,6 +104,11 @@ echo "echo $pid" | stub pidof
 check "a recording for the reports" sprof record ./proportions 0.7
 for name in perf demo before after before.1 day.2026112114000012; do
 	cp sprof.data $name.data
+done
+for name in old new; do
+	for i in 1 2 3; do
+		cp sprof.data $name.$i.data
+	done
 done
 mv day.2026112114000012.data day.2026112114000012
 

@@ -12,6 +12,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_deferred.sh \
 	tests/live/test_events.sh \
 	tests/live/test_example_record.sh \
+	tests/live/test_repeat.sh \
 	tests/live/test_features.sh \
 	tests/live/test_identity.sh tests/live/test_jit.sh \
 	tests/live/test_leaf.sh \

@@ -584,7 +584,9 @@ int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary)
 	arguments.options.output.cmdline = cmdline;
 	int status = record_arguments_parse(&arguments, argc, argv);
 	if (status < 0)
-		status = run_arguments(ctx, &arguments);
+		status = arguments.repeat || arguments.versus ?
+				 record_repeat(&arguments, argc, argv, run_arguments) :
+				 run_arguments(ctx, &arguments);
 	record_arguments_deinit(&arguments);
 	free(cmdline);
 	return status;

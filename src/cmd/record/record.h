@@ -9,6 +9,16 @@
 /* Runs `sprof record`. `summary`: print the hottest functions at the end (record_print_hottest()). */
 int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary);
 
+/* Records what the arguments say. Returns the exit status. */
+typedef int run_fn(struct sp_ctx *ctx, struct record_arguments *arguments);
+
+/*
+ * Records several runs by `run`, in children of this process, and compares them. `argv` has the
+ * words of the command line in the order of options_parse(): it ends with the command. Returns the
+ * exit status.
+ */
+int record_repeat(struct record_arguments *arguments, int argc, char **argv, run_fn *run);
+
 /*
  * Prints the hottest functions of a recording as one line of standard error, as `sprof report`
  * would show them. Prints nothing if standard error is not a terminal, if `path` (NULL: sprof.data)

@@ -24,6 +24,8 @@ struct record_arguments {
 	struct event_lists events;
 	struct sp_capture_span *spans;
 	const char *view;     /* report to write at the end: -o x.html; NULL: none */
+	uint64_t repeat;      /* number of runs; 0: not given */
+	const char *versus;   /* other command of --repeat; NULL: none */
 	const char *control;  /* value of --control, unparsed */
 	uint64_t duration_ns; /* time limit; 0: until the targets end */
 	bool quiet, verbose;

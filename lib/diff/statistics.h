@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Distributions and tests of a comparison: pure functions of numbers and arrays. */
+#ifndef DIFF_STATISTICS_H
+#define DIFF_STATISTICS_H
+
+#include <stddef.h>
+
+/* Derivatives of ln Γ(x): the first and the second. x > 0. */
+double digamma(double x);
+double trigamma(double x);
+
+/* Returns the x with trigamma(x) = y. y > 0. */
+double trigamma_inverse(double y);
+
+/*
+ * Student's t with `df` > 0 degrees of freedom. Tail: the probability that |t| is at least as
+ * large. Quantile: the t that is exceeded with the probability (1 - p), for 0.5 <= p < 1.
+ */
+double student_tail(double t, double df);
+double student_quantile(double p, double df);
+
+/*
+ * Replaces each p by the smallest rate of false discoveries at which it counts as found (Benjamini
+ * and Hochberg 1995). `order` is scratch memory for `count` indexes.
+ */
+void adjust_discoveries(double *p, size_t *order, size_t count);
+
+/* Prior distribution of variances: scaled inverse chi-square with `df` degrees of freedom. */
+struct variance_prior {
+	double scale, df; /* df: INFINITY if all variances are alike; 0: nothing is known */
+};
+
+/*
+ * Fits the prior to variances, each estimated with `df` degrees of freedom (Smyth 2004). Variances
+ * of 0 count as 0.00001 times the median. `scratch` has `count` numbers.
+ */
+struct variance_prior variance_prior_fit(const double *variances, double *scratch, size_t count,
+					 double df);
+
+/* Returns the mean of a variance's posterior distribution. */
+double variance_moderate(const struct variance_prior *prior, double variance, double df);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `sprof diff` compares the runs of two programs, or of two versions of one. */
+#include <stdio.h>
+#include <string.h>
+#include "cmd/diff/comparison.h"
+#include "command.h"
+#include "diag.h"
+#include "output_file.h"
+
+/* Exit statuses with --fail-on. Failures are EXIT_RECORDER, so that scripts can tell them apart. */
+enum { STATUS_NOTHING, STATUS_FOUND, STATUS_INCONCLUSIVE };
+
+/* Returns whether the change is certainly above the limit of --fail-on. */
+static bool is_beyond(const struct sp_change *change, double limit)
+{
+	return (change->verdict == SP_DIFF_SLOWER || change->verdict == SP_DIFF_APPEARED) &&
+	       change->low > limit;
+}
+
+static int exit_status(const struct comparison *comparison)
+{
+	double limit = comparison->arguments->fail_on;
+	const struct sp_change *total = sp_diff_total(comparison->diff);
+	if (limit < 0)
+		return STATUS_NOTHING;
+	if (is_beyond(total, limit))
+		return STATUS_FOUND;
+	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++)
+		if (is_beyond(&sp_diff_row(comparison->diff, i)->change, limit))
+			return STATUS_FOUND;
+	if (!comparison_is_tested(comparison) || (!comparison->by_share && total->high > limit))
+		return STATUS_INCONCLUSIVE;
+	return STATUS_NOTHING;
+}
+
+static int write_output(const struct comparison *comparison)
+{
+	const struct diff_arguments *arguments = comparison->arguments;
+	struct output_file file;
+	if (!arguments->output) {
+		arguments->write(comparison, stdout);
+		return 0;
+	}
+	if (!output_file_open(&file, arguments->output))
+		return 1;
+	arguments->write(comparison, file.out);
+	return output_file_close(&file, true);
+}
+
+static int compare(struct sp_ctx *ctx, const struct diff_arguments *arguments)
+{
+	struct comparison comparison = {.arguments = arguments};
+	int status = EXIT_RECORDER;
+	if (diff_runs_read(&comparison, ctx) && diff_runs_check(&comparison)) {
+		const struct sp_diff_options options = {
+			.size = sizeof(options),
+			.by_share = comparison.by_share,
+			.least_share = arguments->least_share,
+		};
+		struct sp_error *error = sp_diff_run(comparison.diff, &options);
+		if (error)
+			diag_error(error);
+		else if (!write_output(&comparison))
+			status = exit_status(&comparison);
+	}
+	comparison_deinit(&comparison);
+	return status;
+}
+
+static int diff_run(struct sp_ctx *ctx, int argc, char **argv)
+{
+	struct diff_arguments arguments;
+	int status = diff_arguments_parse(&arguments, argc, argv);
+	if (status < 0) {
+		input_options_apply(&arguments.selection, ctx);
+		status = compare(ctx, &arguments);
+	}
+	diff_arguments_deinit(&arguments);
+	return status;
+}
+
+const struct command command_diff = {
+	.name = "diff",
+	.summary = "compare runs of two programs: what became slower, and how sure it is",
+	.run = diff_run,
+};

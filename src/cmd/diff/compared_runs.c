@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the runs of a comparison, and finds what differs between them besides the program. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd/common/recordings.h"
+#include "cmd/diff/comparison.h"
+#include "diag.h"
+#include "input.h"
+#include "progress.h"
+
+/* Part of the samples that may be lost without a note. */
+#define LOST_LIMIT 0.01
+
+/* -- What a recording is of ------------------------------------------------- */
+
+/*
+ * Options of `record` by which a recording is not of one whole run, and others with an argument,
+ * which may follow as a word of its own.
+ */
+static const char part_letters[] = "aptuCGD", argument_letters[] = "ptuCGDeFcmokrj";
+static const char *const part_names[] = {
+	"all-cpus", "pid", "tid", "uid", "cpu", "cgroup", "unit", "duration", "delay", "overwrite",
+};
+static const char *const argument_names[] = {
+	"event",	 "freq",       "count",	 "scope",      "inherit",  "filter",
+	"pfm-events",	 "call-graph", "unwind", "max-stack",  "control",  "clockid",
+	"output",	 "max-size",   "keep",	 "mmap-pages", "realtime", "off-cpu-thresh",
+	"branch-filter", "user",       "repeat", "versus",
+};
+
+/* Returns whether the list has the name, which ends at '='. */
+static bool has_name(const char *const *names, size_t count, const char *name)
+{
+	size_t size = strcspn(name, "=");
+	for (size_t i = 0; i < count; i++)
+		if (strlen(names[i]) == size && !strncmp(names[i], name, size))
+			return true;
+	return false;
+}
+#define HAS_NAME(names, name) has_name(names, sizeof(names) / sizeof(*(names)), name)
+
+/*
+ * Returns the number of words of an option; 0: it selects other than a whole run. `word` begins
+ * with '-'.
+ */
+static size_t option_words(const char *word)
+{
+	if (word[1] == '-')
+		return HAS_NAME(part_names, word + 2)				  ? 0
+		       : !strchr(word, '=') && HAS_NAME(argument_names, word + 2) ? 2
+										  : 1;
+	for (size_t i = 1; word[i]; i++) {
+		if (strchr(part_letters, word[i]))
+			return 0;
+		if (strchr(argument_letters, word[i]))
+			return word[i + 1] ? 1 : 2;
+	}
+	return 1;
+}
+
+/* Finds the recorded command in the words of `record`. Returns NULL if it is not of one whole run.
+ */
+static const char *const *find_command(const char *const *words)
+{
+	while (*words && strcmp(*words, "record"))
+		words++;
+	if (*words)
+		words++;
+	while (*words && **words == '-') {
+		if (!strcmp(*words, "--"))
+			return words[1] ? words + 1 : NULL;
+		size_t count = option_words(*words);
+		if (!count)
+			return NULL;
+		words++;
+		for (; count > 1 && *words; count--)
+			words++;
+	}
+	return *words ? words : NULL;
+}
+
+/* Returns the words joined by blanks, for the caller to free; NULL when out of memory. */
+static char *join_words(const char *const *words)
+{
+	size_t size = 1;
+	for (size_t i = 0; words[i]; i++)
+		size += strlen(words[i]) + 1;
+	char *text = calloc(size, 1), *end = text;
+	for (size_t i = 0; text && words[i]; i++)
+		end = stpcpy(stpcpy(end, i ? " " : ""), words[i]);
+	return text;
+}
+
+/* -- Reading ---------------------------------------------------------------- */
+
+static char *copy_text(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+/* Sets what the header states. */
+static void describe_run(struct diff_run *run, const struct sp_reader *reader,
+			 const struct sp_event *event)
+{
+	const struct sp_file_info *info = sp_reader_info(reader);
+	const char *const *command = info->cmdline ? find_command(info->cmdline) : NULL;
+	run->path = copy_text(info->path);
+	run->cpu = copy_text(info->cpudesc);
+	run->event = copy_text(event->name);
+	run->command = command ? join_words(command) : NULL;
+	run->is_part = info->cmdline && !command;
+	if (info->has_clock && info->first_sample_ns)
+		run->started_ns = info->clock_wall_ns + info->first_sample_ns - info->clock_ns;
+	if (event->attr.freq)
+		run->frequency = event->attr.sample_freq;
+	else
+		run->period = event->attr.sample_period;
+}
+
+/* Returns the number of the profile to compare: that with the most samples, or of -e. */
+static size_t choose_profile(const struct comparison *comparison,
+			     const struct sp_analysis *analysis)
+{
+	const struct option_strings *events = &comparison->arguments->selection.events;
+	size_t count = sp_analysis_profile_count(analysis), chosen = count;
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
+		if (events->count && comparison->arguments->mode == SP_MODE_CPU &&
+		    !sp_event_matches(sp_analysis_event(analysis, i), events->items[0]))
+			continue;
+		if (chosen == count ||
+		    profile->samples > sp_analysis_profile(analysis, chosen)->samples)
+			chosen = i;
+	}
+	return chosen;
+}
+
+static struct sp_error *analyse(const struct comparison *comparison, struct sp_ctx *ctx,
+				struct sp_reader *reader, struct sp_names *names,
+				struct sp_analysis **ret)
+{
+	const struct diff_arguments *arguments = comparison->arguments;
+	bool lines = false;
+	for (size_t i = 0; i < arguments->key_count; i++)
+		lines |= arguments->keys[i] != SP_KEY_SYMBOL && arguments->keys[i] != SP_KEY_DSO;
+	const struct sp_analysis_rows rows = {
+		.size = sizeof(rows),
+		.keys = arguments->keys,
+		.key_count = arguments->key_count,
+		.pools = true,
+	};
+	const struct sp_analysis_stacks stacks = {
+		.size = sizeof(stacks),
+		.inlines = lines ? SP_ON : SP_OFF,
+		.fold_python = true,
+	};
+	const struct sp_analysis_samples samples = {
+		.size = sizeof(samples),
+		.mode = (enum sp_mode)arguments->mode,
+	};
+	const struct sp_filter filter = input_options_filter(&arguments->selection, NULL);
+	const struct sp_files files = input_options_files(&arguments->selection);
+	const struct sp_analysis_options options = {
+		.size = sizeof(options),
+		.rows = &rows,
+		.stacks = &stacks,
+		.samples = &samples,
+		.filter = &filter,
+		.files = &files,
+		.threads = (unsigned int)arguments->selection.jobs,
+		.names = names,
+	};
+	return sp_analysis_run(ctx, reader, &options, ret);
+}
+
+/* Adds one recording. Returns false after printing the error. */
+static bool read_run(struct comparison *comparison, struct sp_ctx *ctx, struct sp_names *names,
+		     enum sp_diff_side side, const char *path)
+{
+	struct diff_run *run = &comparison->runs[comparison->run_count];
+	struct sp_analysis *analysis = NULL;
+	struct sp_reader *reader = input_open(ctx, path);
+	if (!reader)
+		return false;
+	struct sp_error *error = analyse(comparison, ctx, reader, names, &analysis);
+	size_t chosen = error ? 0 : choose_profile(comparison, analysis);
+	bool found = !error && chosen < sp_analysis_profile_count(analysis);
+	if (found) {
+		const struct sp_profile *profile = sp_analysis_profile(analysis, chosen);
+		*run = (struct diff_run){
+			.side = side,
+			.samples = profile->samples,
+			.lost = (double)profile->lost_own /
+				fmax(1, (double)(profile->samples + profile->lost_own)),
+		};
+		describe_run(run, reader, sp_analysis_event(analysis, chosen));
+		comparison->run_count++;
+		comparison->is_time = profile->weight_is_time;
+		error = sp_diff_add(comparison->diff, side, profile);
+	} else if (!error) {
+		diag_say("%s has no event '%s'; 'sprof info -i FILE' lists its events", path,
+			 comparison->arguments->selection.events.count
+				 ? comparison->arguments->selection.events.items[0]
+				 : "with samples");
+	}
+	bool done = found && !error;
+	if (error)
+		diag_error(error);
+	input_print_damage(reader);
+	sp_analysis_free(analysis);
+	sp_reader_free(reader);
+	return done;
+}
+
+bool diff_runs_read(struct comparison *comparison, struct sp_ctx *ctx)
+{
+	const struct diff_arguments *arguments = comparison->arguments;
+	struct sp_names *names = NULL;
+	struct progress progress;
+	comparison->term = term_of_stdout(TERM_COLOUR_AUTO);
+	comparison->runs = calloc(arguments->paths[0].count + arguments->paths[1].count,
+				  sizeof(*comparison->runs));
+	struct sp_error *error = sp_diff_new(&comparison->diff);
+	if (!error)
+		error = sp_names_new(&names);
+	bool done = !error && comparison->runs;
+	if (error)
+		diag_error(error);
+	else if (!done)
+		diag_say("out of memory");
+	progress_begin(&progress, ctx,
+		       !arguments->selection.quiet && !arguments->selection.verbose);
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; done && i < arguments->paths[side].count; i++)
+			done = read_run(comparison, ctx, names, (enum sp_diff_side)side,
+					arguments->paths[side].items[i]);
+	progress_end(&progress);
+	sp_names_free(names);
+	return done;
+}
+
+/* -- Checks ----------------------------------------------------------------- */
+
+/* Adds a sentence. A note that does not fit, or that memory is too short for, is left out. */
+__attribute__((format(printf, 2, 3))) static void add_note(struct comparison *comparison,
+							   const char *format, ...)
+{
+	size_t most = sizeof(comparison->notes) / sizeof(*comparison->notes);
+	char *text;
+	va_list args;
+	va_start(args, format);
+	int size = vasprintf(&text, format, args);
+	va_end(args);
+	if (size < 0)
+		return;
+	if (comparison->note_count < most)
+		comparison->notes[comparison->note_count++] = text;
+	else
+		free(text);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct diff_run *x = *(struct diff_run *const *)a, *y = *(struct diff_run *const *)b;
+	return (x->started_ns > y->started_ns) - (x->started_ns < y->started_ns);
+}
+
+/* Returns whether all runs of one side were recorded before those of the other. */
+static bool is_blockwise(const struct comparison *comparison)
+{
+	size_t changes = 0;
+	struct diff_run **order = calloc(comparison->run_count + 1, sizeof(struct diff_run *));
+	bool known = order && comparison_runs(comparison, SP_DIFF_BASE) > 1 &&
+		     comparison_runs(comparison, SP_DIFF_NEW) > 1;
+	for (size_t i = 0; known && i < comparison->run_count; i++) {
+		order[i] = &comparison->runs[i];
+		known = order[i]->started_ns;
+	}
+	if (known)
+		qsort(order, comparison->run_count, sizeof(*order), by_start);
+	for (size_t i = 1; known && i < comparison->run_count; i++)
+		changes += order[i]->side != order[i - 1]->side;
+	free(order);
+	return known && changes == 1;
+}
+
+static bool differs(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b);
+}
+
+/* Chooses between time and share, and says why it is share. */
+static void choose_measure(struct comparison *comparison)
+{
+	const struct diff_run *part = NULL;
+	for (size_t i = 0; i < comparison->run_count && !part; i++)
+		part = comparison->runs[i].is_part ? &comparison->runs[i] : NULL;
+	comparison->by_share = comparison->arguments->by == DIFF_BY_SHARE ||
+			       (comparison->arguments->by == DIFF_BY_DEFAULT && part);
+	if (comparison->by_share && part)
+		add_note(comparison,
+			 "%s is not one whole run of a command, so shares are compared: a share "
+			 "changes, "
+			 "too, if only other functions became slower",
+			 part->path);
+}
+
+bool diff_runs_check(struct comparison *comparison)
+{
+	const struct diff_run *first = &comparison->runs[0], *lost = NULL, *rate = NULL,
+			      *cpu = NULL;
+	for (size_t i = 0; i < comparison->run_count; i++) {
+		const struct diff_run *run = &comparison->runs[i];
+		if (differs(run->event, first->event)) {
+			diag_say("%s has samples of %s, %s of %s; choose an event of both by -e",
+				 first->path, first->event, run->path, run->event);
+			return false;
+		}
+		if (!run->samples) {
+			diag_say("%s has no samples; 'sprof report' prints the reason", run->path);
+			return false;
+		}
+		if (run->frequency != first->frequency || run->period != first->period)
+			rate = run;
+		if (differs(run->cpu, first->cpu))
+			cpu = run;
+		if (run->lost > LOST_LIMIT && (!lost || run->lost > lost->lost))
+			lost = run;
+	}
+	choose_measure(comparison);
+	if (cpu && !comparison->by_share) {
+		diag_say("%s was recorded on '%s', %s on '%s': their times do not compare; --by "
+			 "share "
+			 "compares shares",
+			 first->path, first->cpu, cpu->path, cpu->cpu);
+		return false;
+	}
+	if (cpu)
+		add_note(comparison, "%s was recorded on '%s', %s on '%s'", first->path, first->cpu,
+			 cpu->path, cpu->cpu);
+	if (lost)
+		add_note(comparison,
+			 "%s lost %.0f%% of its samples; its times are scaled up, as if the "
+			 "others stood for them; record with -m 32M",
+			 lost->path, 100 * lost->lost);
+	if (rate)
+		add_note(comparison,
+			 "%s and %s have other sampling rates; sampling slows the "
+			 "program differently",
+			 first->path, rate->path);
+	if (is_blockwise(comparison))
+		add_note(
+			comparison,
+			"all runs of one side were recorded before those of the other: up to 3 of "
+			"10 such "
+			"comparisons of a program with itself find a change; record them in turns");
+	return true;
+}

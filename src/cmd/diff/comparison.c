@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/diff/comparison.h"
+
+#include <stdlib.h>
+
+void comparison_deinit(struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->run_count; i++) {
+		free(comparison->runs[i].path);
+		free(comparison->runs[i].cpu);
+		free(comparison->runs[i].event);
+		free(comparison->runs[i].command);
+	}
+	for (size_t i = 0; i < comparison->note_count; i++)
+		free(comparison->notes[i]);
+	free(comparison->runs);
+	sp_diff_free(comparison->diff);
+}
+
+bool comparison_is_tested(const struct comparison *comparison)
+{
+	return sp_diff_row_count(comparison->diff) &&
+	       sp_diff_row(comparison->diff, 0)->change.verdict != SP_DIFF_UNTESTED;
+}
+
+size_t comparison_runs(const struct comparison *comparison, enum sp_diff_side side)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < comparison->run_count; i++)
+		count += comparison->runs[i].side == side;
+	return count;
+}
+
+size_t comparison_count(const struct comparison *comparison, enum sp_diff_verdict verdict)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++)
+		count += sp_diff_row(comparison->diff, i)->change.verdict == verdict;
+	return count;
+}
+
+const char *comparison_verdict(const struct comparison *comparison)
+{
+	enum sp_diff_verdict total = sp_diff_total(comparison->diff)->verdict;
+	size_t slower = comparison_count(comparison, SP_DIFF_SLOWER) +
+			comparison_count(comparison, SP_DIFF_APPEARED);
+	size_t faster = comparison_count(comparison, SP_DIFF_FASTER) +
+			comparison_count(comparison, SP_DIFF_GONE);
+	if (total == SP_DIFF_SLOWER || total == SP_DIFF_FASTER)
+		return sp_diff_verdict_name(total);
+	if (slower && faster)
+		return "changed";
+	if (slower || faster)
+		return slower ? "slower" : "faster";
+	if (!comparison_is_tested(comparison))
+		return "untested";
+	if (total == SP_DIFF_SAME)
+		return "same";
+	return "inconclusive";
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd/diff/comparison.h"
+#include "command.h"
+#include "diag.h"
+
+static bool parse_keys(const struct option *option, const char *text)
+{
+	static const enum sp_key known[] = {SP_KEY_COMM,     SP_KEY_DSO,     SP_KEY_SYMBOL,
+					    SP_KEY_FUNCTION, SP_KEY_SRCFILE, SP_KEY_SRCLINE};
+	struct diff_arguments *arguments = option->value;
+	struct option_strings words = {0};
+	bool fine = option_strings_add(&words, text);
+	arguments->key_count = 0;
+	for (size_t i = 0; fine && i < words.count; i++) {
+		enum sp_key key;
+		bool is_known = false;
+		fine = sp_key_parse(words.items[i], &key) && arguments->key_count < DIFF_KEYS;
+		for (size_t j = 0; fine && j < sizeof(known) / sizeof(*known); j++)
+			is_known |= known[j] == key;
+		fine = fine && is_known;
+		if (fine)
+			arguments->keys[arguments->key_count++] = key;
+	}
+	option_strings_deinit(&words);
+	return fine || option_reject(option, text,
+				     "a list of comm, dso, symbol or function, srcfile or srcline");
+}
+
+static bool parse_by(const struct option *option, const char *text)
+{
+	struct diff_arguments *arguments = option->value;
+	if (!strcmp(text, "time"))
+		arguments->by = DIFF_BY_TIME;
+	else if (!strcmp(text, "share"))
+		arguments->by = DIFF_BY_SHARE;
+	else
+		return option_reject(option, text, "time or share");
+	return true;
+}
+
+static bool parse_mode(const struct option *option, const char *text)
+{
+	static const struct {
+		const char *name;
+		enum sp_mode mode;
+	} modes[] = {
+		{"cpu", SP_MODE_CPU},
+		{"wall", SP_MODE_WALL},
+		{"off-cpu", SP_MODE_OFF_CPU},
+		{"latency", SP_MODE_LATENCY},
+	};
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		if (!strcmp(text, modes[i].name)) {
+			*(int *)option->value = (int)modes[i].mode;
+			return true;
+		}
+	}
+	return option_reject(option, text, "cpu, wall, off-cpu or latency");
+}
+
+static bool parse_format(const struct option *option, const char *text)
+{
+	static const struct {
+		const char *name;
+		void (*write)(const struct comparison *comparison, FILE *out);
+	} formats[] = {
+		{"text", diff_write_text},
+		{"json", diff_write_json},
+		{"csv", diff_write_csv},
+		{"markdown", diff_write_markdown},
+	};
+	struct diff_arguments *arguments = option->value;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		if (!strcmp(text, formats[i].name)) {
+			arguments->write = formats[i].write;
+			return true;
+		}
+	}
+	return option_reject(option, text, "text, json, csv or markdown");
+}
+
+static bool parse_percent(const struct option *option, const char *text)
+{
+	char *end;
+	if (option_text_percent(text, &end, option->value) && (!*end || !strcmp(end, "%")))
+		return true;
+	return option_reject(option, text, "a percentage from 0 to 100");
+}
+
+static int parse_options(struct diff_arguments *a, int argc, char **argv, int *operand)
+{
+	struct selection *s = &a->selection;
+	const struct option options[] = {
+		OPTION_GROUP("Comparison:"),
+		OPTION_CALL('s', "sort", "KEYS", a, parse_keys,
+			    "compare rows by comm, dso, symbol or function, srcfile or srcline "
+			    "(default: dso,function)"),
+		OPTION_CALL(0, "by", "WHAT", a, parse_by,
+			    "compare the time of a run, or the share of it (default: time, if the "
+			    "recordings are whole runs of a command)"),
+		OPTION_CALL(0, "mode", "MODE", &a->mode, parse_mode,
+			    "weigh by cpu (default), wall, off-cpu or latency"),
+		OPTION_CALL(0, "percent-limit", "PERCENT", &a->least_share, parse_percent,
+			    "test rows from PERCENT of either side (default: 0.5)"),
+		OPTION_CALL(
+			0, "fail-on", "PERCENT", &a->fail_on, parse_percent,
+			"exit with 1 if something is certainly more than PERCENT slower, with 2 "
+			"if that is neither found nor excluded"),
+		OPTION_GROUP("Filters:"),
+		OPTION_STRINGS('c', "comms", "NAMES", &s->comms, "select commands (thread names)"),
+		OPTION_STRINGS('d', "dsos", "NAMES", &s->dsos, "select programs and libraries"),
+		OPTION_STRINGS('S', "symbols", "NAMES", &s->symbols, "select sampled functions"),
+		OPTION_STRINGS('e', "event", "NAME", &s->events,
+			       "compare this event (default: that with the most samples)"),
+		OPTION_GROUP("Output:"),
+		OPTION_CALL(0, "format", "FORMAT", a, parse_format,
+			    "write text (default), json, csv or markdown"),
+		OPTION_STRING('o', "output", "FILE", &a->output, "write to FILE"),
+		OPTION_FLAG(0, "all", &a->all,
+			    "print all tested rows, also those without a change"),
+		OPTION_FLAG('q', "quiet", &s->quiet, "print the table only"),
+		OPTION_FLAG('v', "verbose", &s->verbose, "print each step to standard error"),
+		OPTION_GROUP("Input:"),
+		OPTION_STRING(0, "symfs", "DIR", &s->symfs,
+			      "look for the recorded files below DIR"),
+		OPTION_FLAG(0, "debuginfod", &s->debuginfod,
+			    "download missing files from $DEBUGINFOD_URLS"),
+		OPTION_NUMBER('j', "jobs", "N", &s->jobs, "use N threads (default: one per CPU)"),
+		OPTION_END,
+	};
+	static const char *const synopses[] = {
+		"sprof diff [OPTION]... BASE... -- NEW...",
+		"sprof diff [OPTION]... [BASE [NEW]]",
+		"sprof diff [OPTION]... FOLDER",
+		NULL,
+	};
+	const struct option_usage usage = {
+		.synopses = synopses,
+		.about = "Compares recordings of one program with those of another, by function.\n"
+			 "Without files: sprof.data.old and sprof.data. Verdicts need 3 runs a "
+			 "side.",
+		.example = "sprof diff old.*.data -- new.*.data",
+		.footer = "Take the runs of both sides in turns: programs differ more between "
+			  "hours than\n"
+			  "between runs.",
+		.options = options,
+	};
+	return options_parse(&usage, argc, argv, operand);
+}
+
+static const char *const prefixes[] = {"base.", "new."};
+
+static int is_base(const struct dirent *entry)
+{
+	return !strncmp(entry->d_name, prefixes[0], strlen(prefixes[0])) &&
+	       strstr(entry->d_name, ".data");
+}
+
+static int is_new(const struct dirent *entry)
+{
+	return !strncmp(entry->d_name, prefixes[1], strlen(prefixes[1])) &&
+	       strstr(entry->d_name, ".data");
+}
+
+/*
+ * Adds the recordings base.N.data, or new.N.data, of a folder of `record --repeat`. Returns false
+ * when out of memory.
+ */
+static bool add_folder(struct option_strings *paths, const char *folder, bool only_new)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, only_new ? is_new : is_base, versionsort);
+	bool done = true;
+	for (int i = 0; i < count; i++) {
+		char *path;
+		done = done && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0;
+		if (done) {
+			done = option_strings_push(paths, path, strlen(path));
+			free(path);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return done;
+}
+
+/* Adds a recording, or those of a folder that record --repeat made. Returns false when out of
+ * memory. */
+static bool add_operand(struct option_strings *paths, const char *operand)
+{
+	size_t count = paths->count;
+	return add_folder(paths, operand, false) &&
+	       (paths->count > count || option_strings_push(paths, operand, strlen(operand)));
+}
+
+/* Distributes operands without "--". Returns false when out of memory. */
+static bool add_pair(struct diff_arguments *arguments, char **operands, size_t count)
+{
+	struct option_strings *paths = arguments->paths;
+	if (count == 1 && !add_folder(&paths[SP_DIFF_NEW], operands[0], true))
+		return false;
+	if (!add_operand(&paths[SP_DIFF_BASE], count ? operands[0] : "sprof.data.old"))
+		return false;
+	return paths[SP_DIFF_NEW].count ||
+	       add_operand(&paths[SP_DIFF_NEW], count == 2 ? operands[1] : "sprof.data");
+}
+
+int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv)
+{
+	static const enum sp_key keys[] = {SP_KEY_DSO, SP_KEY_FUNCTION};
+	int dashes = 1, operand;
+	*arguments = (struct diff_arguments){
+		.write = diff_write_text,
+		.fail_on = -1,
+		.key_count = sizeof(keys) / sizeof(*keys),
+	};
+	memcpy(arguments->keys, keys, sizeof(keys));
+	input_options_init(&arguments->selection);
+	while (dashes < argc && strcmp(argv[dashes], "--"))
+		dashes++;
+	int status = parse_options(arguments, dashes, argv, &operand);
+	if (status >= 0)
+		return status;
+	char **end = argv + dashes, **next = argv + operand;
+	bool done = true;
+	if (dashes == argc && end - next > 2) {
+		diag_say("which of these %zu files are the base? sprof diff BASE... -- NEW...",
+			 (size_t)(end - next));
+		return EXIT_USAGE;
+	}
+	if (dashes == argc) {
+		done = add_pair(arguments, next, (size_t)(end - next));
+	} else if (next == end || dashes + 1 == argc) {
+		diag_say("no files %s '--': sprof diff BASE... -- NEW...",
+			 next == end ? "before" : "after");
+		return EXIT_USAGE;
+	}
+	for (; dashes < argc && next < end && done; next++)
+		done = add_operand(&arguments->paths[SP_DIFF_BASE], *next);
+	for (int i = dashes + 1; i < argc && done; i++)
+		done = add_operand(&arguments->paths[SP_DIFF_NEW], argv[i]);
+	return done ? -1 : EXIT_RECORDER;
+}
+
+void diff_arguments_deinit(struct diff_arguments *arguments)
+{
+	for (size_t side = 0; side < 2; side++)
+		option_strings_deinit(&arguments->paths[side]);
+	input_options_deinit(&arguments->selection);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * `sprof record --repeat N [--versus COMMAND]`: runs for `sprof diff`, in a folder:
+ *
+ *	base.1.data, base.2.data, …	recordings of the command
+ *	new.1.data, new.2.data, …	recordings of the other one
+ *	runs.json			machine, commands, order, times and load
+ *
+ * In each round, the order of the two is random, and so is the size of the environment, which moves
+ *the stack. A first round is thrown away: it fills caches. Each run has a recorder of its own, in a
+ *child.
+ */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <wordexp.h>
+#include "cmd/common/child.h"
+#include "cmd/common/session.h"
+#include "cmd/record/record.h"
+#include "command.h"
+#include "diag.h"
+#include "json.h"
+#include "output_file.h"
+
+/* Samples a second unless -F or -c is given: a change needs many samples to be found. */
+#define FREQUENCY 4999
+
+#define MOST_RUNS 1000
+
+/* Largest number of bytes by which the environment grows. */
+#define PADDING 4096
+
+static const char *const sides[] = {"base", "new"};
+
+/* A finished run. */
+struct repeat_run {
+	size_t side;
+	double seconds, load;
+};
+
+struct repeat {
+	struct record_arguments *arguments;
+	const char *folder;
+	const char *const *commands[2]; /* words of each; the second is NULL without --versus */
+	size_t side_count;
+	char **options; /* words of argv from the command's name to the last option */
+	size_t option_count;
+	struct repeat_run *runs;
+	size_t run_count;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+static uint32_t random_number(uint32_t below)
+{
+	uint32_t number = 0;
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		number = (uint32_t)session_now_ns();
+	return number % below;
+}
+
+/* Records one run in this process, a child. Returns the exit status. */
+static int record_one(const struct repeat *repeat, size_t side, const char *path, run_fn *run)
+{
+	struct record_options *options = &repeat->arguments->options;
+	const char *const *words = repeat->commands[side];
+	struct sp_ctx *ctx = NULL;
+	size_t count = 0;
+	while (words[count])
+		count++;
+	/* "sprof record OPTION... -- COMMAND": the line that records this run. */
+	const char **line = calloc(repeat->option_count + count + 3, sizeof(*line));
+	char *padding = calloc(PADDING + 1, 1);
+	struct sp_error *error = sp_ctx_new(&ctx);
+	if (error || !line || !padding) {
+		sp_error_free(error);
+		diag_say("out of memory");
+		return EXIT_RECORDER;
+	}
+	line[0] = "sprof";
+	memcpy(line + 1, repeat->options, repeat->option_count * sizeof(*line));
+	line[repeat->option_count + 1] = "--";
+	memcpy(line + repeat->option_count + 2, words, count * sizeof(*line));
+	memset(padding, 'x', random_number(PADDING));
+	setenv("SPROF_PADDING", padding, 1);
+	options->output.cmdline = line;
+	options->output.path = path;
+	options->target.command = words;
+	if (!options->sampling.freq_hz && !options->sampling.period)
+		options->sampling.freq_hz = FREQUENCY;
+	repeat->arguments->quiet = repeat->arguments->no_summary = true;
+	return run(ctx, repeat->arguments);
+}
+
+/* Runs one side. Returns its exit status; negative after printing why there is no run. */
+static int run_side(struct repeat *repeat, size_t side, const char *path, run_fn *run)
+{
+	struct repeat_run *now = &repeat->runs[repeat->run_count];
+	int status = 0;
+	uint64_t begin_ns = session_now_ns();
+	*now = (struct repeat_run){.side = side};
+	if (getloadavg(&now->load, 1) != 1)
+		now->load = NAN;
+	fflush(NULL);
+	pid_t child = fork();
+	if (!child) {
+		signal(SIGINT, SIG_DFL);
+		_exit(record_one(repeat, side, path, run));
+	}
+	if (child < 0) {
+		diag_say("cannot start the recorder: %s", strerror(errno));
+		return -1;
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	now->seconds = (double)(session_now_ns() - begin_ns) / 1e9;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	diag_say("%s ended by signal %d (%s)", repeat->commands[side][0], WTERMSIG(status),
+		 strsignal(WTERMSIG(status)));
+	return -1;
+}
+
+/* Prints the times so far, and how much they differ between runs. */
+static void print_progress(const struct repeat *repeat, size_t round, size_t rounds)
+{
+	char text[160] = "";
+	for (size_t side = 0; side < repeat->side_count; side++) {
+		double sum = 0, squares = 0, count = 0;
+		for (size_t i = 0; i < repeat->run_count; i++) {
+			if (repeat->runs[i].side != side)
+				continue;
+			sum += repeat->runs[i].seconds;
+			squares += repeat->runs[i].seconds * repeat->runs[i].seconds;
+			count++;
+		}
+		double mean = sum / count, spread = 0;
+		if (count > 1)
+			spread = sqrt(fmax(0, squares - count * mean * mean) / (count - 1)) / mean;
+		size_t used = strlen(text);
+		snprintf(text + used, sizeof(text) - used, "%s%s %.3f s, sd %.1f%%",
+			 side ? "; " : "", sides[side], mean, 100 * spread);
+	}
+	diag_say("round %zu of %zu: %s; load %.1f", round, rounds, text,
+		 repeat->runs[repeat->run_count - 1].load);
+}
+
+/* Runs each side once, in random order. `round` 0 is thrown away. Returns 0, or the status to end
+ * with. */
+static int run_round(struct repeat *repeat, size_t round, run_fn *run)
+{
+	size_t first = repeat->side_count > 1 ? random_number(2) : 0;
+	for (size_t i = 0; i < repeat->side_count; i++) {
+		size_t side = i ? 1 - first : first;
+		char *path;
+		if (asprintf(&path, "%s/%s.%zu.data", repeat->folder, sides[side], round) < 0) {
+			diag_say("out of memory");
+			return EXIT_RECORDER;
+		}
+		int status = run_side(repeat, side, path, run);
+		if (status || interrupted || !round)
+			unlink(path);
+		free(path);
+		if (interrupted)
+			return 0;
+		if (status) {
+			if (status > 0)
+				diag_say("%s ended with status %d: only successful runs are "
+					 "compared",
+					 repeat->commands[side][0], status);
+			return status > 0 ? status : EXIT_RECORDER;
+		}
+		repeat->run_count += round > 0;
+	}
+	return 0;
+}
+
+static void put_words(struct json *json, const char *key, const char *const *words)
+{
+	json_begin(json, key, '[');
+	for (size_t i = 0; words[i]; i++)
+		json_string(json, NULL, words[i]);
+	json_end(json, ']');
+}
+
+/* Puts the first line of a file of /sys; nothing if there is none. */
+static void put_line(struct json *json, const char *key, const char *path)
+{
+	char line[128] = "";
+	FILE *file = fopen(path, "re");
+	if (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = 0;
+		json_string(json, key, line);
+	}
+	if (file)
+		fclose(file);
+}
+
+/* Writes how the runs came to be. Returns false after printing the error. */
+static bool describe(const struct repeat *repeat)
+{
+	struct output_file file;
+	struct utsname machine;
+	char *path;
+	if (asprintf(&path, "%s/runs.json", repeat->folder) < 0) {
+		diag_say("out of memory");
+		return false;
+	}
+	bool opened = output_file_open(&file, path);
+	free(path);
+	if (!opened)
+		return false;
+	struct json json = {.out = file.out};
+	json_begin_lines(&json, NULL, '{');
+	json_unsigned(&json, "sprof", 1);
+	for (size_t side = 0; side < repeat->side_count; side++)
+		put_words(&json, sides[side], repeat->commands[side]);
+	if (!uname(&machine)) {
+		json_string(&json, "host", machine.nodename);
+		json_string(&json, "kernel", machine.release);
+	}
+	json_signed(&json, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+	put_line(&json, "governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+	put_line(&json, "turbo_off", "/sys/devices/system/cpu/intel_pstate/no_turbo");
+	json_begin_lines(&json, "runs", '[');
+	for (size_t i = 0; i < repeat->run_count; i++) {
+		json_begin(&json, NULL, '{');
+		json_string(&json, "side", sides[repeat->runs[i].side]);
+		json_double(&json, "seconds", repeat->runs[i].seconds);
+		json_double(&json, "load", repeat->runs[i].load);
+		json_end(&json, '}');
+	}
+	json_end_lines(&json, ']');
+	json_end_lines(&json, '}');
+	putc('\n', file.out);
+	return !output_file_close(&file, true);
+}
+
+/* Prints the comparison, or how to make one. Returns the exit status. */
+static int finish(const struct repeat *repeat)
+{
+	char name[] = "diff", *folder = strdup(repeat->folder);
+	char *argv[] = {name, folder, NULL};
+	struct sp_ctx *ctx = NULL;
+	if (repeat->side_count < 2) {
+		diag_say("%s has %zu runs; 'sprof diff %s OTHER' compares them with another folder",
+			 repeat->folder, repeat->run_count, repeat->folder);
+		free(folder);
+		return 0;
+	}
+	struct sp_error *error = sp_ctx_new(&ctx);
+	int status = EXIT_RECORDER;
+	if (error)
+		diag_error(error);
+	else if (folder)
+		status = command_diff.run(ctx, 2, argv);
+	sp_ctx_free(ctx);
+	free(folder);
+	return status;
+}
+
+/* Makes the folder. Returns false after printing why it cannot be used. */
+static bool make_folder(const char *folder)
+{
+	if (!mkdir(folder, 0777))
+		return true;
+	int reason = errno;
+	diag_say("%s: %s", folder, strerror(reason));
+	if (reason == EEXIST)
+		diag_more("Runs need a new folder: -o FOLDER names it.");
+	return false;
+}
+
+/* Runs all rounds. Returns 0 if there is something to compare, else the status to end with. */
+static int run_rounds(struct repeat *repeat, run_fn *run)
+{
+	size_t rounds = (size_t)repeat->arguments->repeat;
+	struct sigaction action = {.sa_handler = on_interrupt}, old;
+	int status = 0;
+	repeat->runs = calloc((rounds + 1) * 2, sizeof(*repeat->runs));
+	if (!repeat->runs) {
+		diag_say("out of memory");
+		return EXIT_RECORDER;
+	}
+	/* A key stops all runs: the recorder gets the signal, too, and ends by itself. */
+	sigaction(SIGINT, &action, &old);
+	for (size_t round = 0; !status && !interrupted && round <= rounds; round++) {
+		status = run_round(repeat, round, run);
+		if (!status && !interrupted && round && !repeat->arguments->quiet)
+			print_progress(repeat, round, rounds);
+	}
+	sigaction(SIGINT, &old, NULL);
+	if (!status && !describe(repeat))
+		status = EXIT_RECORDER;
+	if (!status && interrupted && repeat->run_count < repeat->side_count)
+		status = 128 + SIGINT;
+	return status;
+}
+
+/* Returns false after printing why the options do not fit runs of a command. */
+static bool check(const struct record_arguments *arguments)
+{
+	const struct record_options *options = &arguments->options;
+	if (!arguments->repeat) {
+		diag_say("--versus needs --repeat N");
+		return false;
+	}
+	if (arguments->repeat > MOST_RUNS) {
+		diag_say("--repeat: at most %d runs", MOST_RUNS);
+		return false;
+	}
+	if (!options->target.command || record_command_is_limit(options) ||
+	    options->target.cgroups) {
+		diag_say("--repeat needs a COMMAND that it starts, without -p, -t, -u, -a, -C and "
+			 "-G");
+		return false;
+	}
+	if (arguments->duration_ns || arguments->view || arguments->control ||
+	    (options->output.path && !strcmp(options->output.path, "-"))) {
+		diag_say("--repeat records whole runs to a folder: without --duration, --control, "
+			 "-o - and reports by -o");
+		return false;
+	}
+	return true;
+}
+
+/* Splits the words of --versus. Returns false after printing the error. */
+static bool split_command(const char *text, wordexp_t *words)
+{
+	int status = wordexp(text, words, WRDE_NOCMD);
+	if (!status && words->we_wordc)
+		return true;
+	if (!status)
+		wordfree(words);
+	diag_say("--versus '%s': %s", text,
+		 status == WRDE_NOSPACE
+			 ? "out of memory"
+			 : "is no command of words and quotes; put it into a script");
+	return false;
+}
+
+int record_repeat(struct record_arguments *arguments, int argc, char **argv, run_fn *run)
+{
+	struct repeat repeat = {
+		.arguments = arguments,
+		.folder = arguments->options.output.path ?: "sprof.runs",
+		.commands = {arguments->options.target.command},
+		.side_count = arguments->versus ? 2 : 1,
+		.options = argv,
+	};
+	wordexp_t words;
+	if (!check(arguments) || (arguments->versus && !split_command(arguments->versus, &words)))
+		return EXIT_USAGE;
+	if (arguments->versus)
+		repeat.commands[1] = (const char *const *)words.we_wordv;
+	while ((int)repeat.option_count < argc &&
+	       (const char *const *)&argv[repeat.option_count] != repeat.commands[0] &&
+	       strcmp(argv[repeat.option_count], "--"))
+		repeat.option_count++;
+	int status = make_folder(repeat.folder) ? run_rounds(&repeat, run) : EXIT_RECORDER;
+	if (!status)
+		status = finish(&repeat);
+	free(repeat.runs);
+	if (arguments->versus)
+		wordfree(&words);
+	return status;
+}

@@ -1,0 +1,179 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# sprof diff: verdicts of runs with a known difference, its formats, refusals and exit statuses. The numbers
+# behind the verdicts are tested by tests/unit/test_diff.c.
+. "$top_srcdir/tests/cli/lib.sh"
+export LC_ALL=C
+cd "$tmp" || exit 99
+
+# run FILE ALPHA BETA GAMMA [CMDLINE...]: makes a recording of three threads. The numbers are those of their
+# samples, which stand for 1 ms each.
+run() {
+	file=$1 alpha=$2 beta=$3 gamma=$4
+	shift 4
+	{
+		echo "event cpu-clock"
+		echo "cmdline ${*:-sprof record -o x -- ./app}"
+		awk -v a="$alpha" -v b="$beta" -v c="$gamma" 'BEGIN {
+			split("alpha beta gamma", name, " ")
+			count[1] = a; count[2] = b; count[3] = c
+			for (i = 1; i <= 3; i++) {
+				printf "comm 10 %d %s\n", 10 + i, name[i]
+				for (j = 0; j < count[i]; j++)
+					printf "sample 0 10 %d 0 %.0f 1000000 0x401000\n", 10 + i, 1000000000 + j * 1000000
+			}
+		}'
+	} | recording "$file"
+}
+diff_of() { "$SPROF" diff -s comm "$@"; }
+
+# beta takes 30 % more, gamma is gone.
+i=0
+for numbers in "400 200 20" "410 205 22" "395 198 19" "405 199 21"; do
+	i=$((i + 1))
+	# shellcheck disable=SC2086
+	run "old.$i" $numbers
+	set -- $numbers
+	run "new.$i" $(($1 + i)) $(($2 * 13 / 10)) 0
+done
+
+prints "functions have verdicts, found changes first" diff_of -q old.? -- new.? <<'END'
+verdict    base ms   new ms   change      95% interval  comm
+slower       200.5    260.2   +29.7%   +17.3 to +43.5%  beta
+gone          20.5        -        -                    gamma
+same         402.5    405.0    +0.6%     -6.7 to +8.6%  alpha
+END
+"$SPROF" diff -s comm old.? -- new.? >got
+check "the head has the total" grep -q '^total  +6.7%  (+3.8 to +9.7%)  slower$' got
+check "the head has the command" grep -q '^base   4 runs of ./app, 623.5 ms of CPU time a run$' got
+
+diff_of --format json old.? -- new.? >got.json
+if command -v python3 >/dev/null; then
+	python3 - got.json >got <<'END'
+import json, sys
+diff = json.load(open(sys.argv[1]))
+rows = diff["rows"]
+for side in "base", "new":
+    print(side, round(sum(row[side] for row in rows)) == round(diff["total"][side]), len(diff[side]))
+print(diff["verdict"], diff["by"], diff["unit"], [row["verdict"] for row in rows])
+print(all(row["verdict"] == "gone" or row["change_low"] <= row["change"] <= row["change_high"] for row in rows))
+END
+	cat >want <<'END'
+base True 4
+new True 4
+slower time ns ['slower', 'gone', 'same']
+True
+END
+	same "JSON adds up" got want
+else
+	skip "JSON adds up" "no python3"
+fi
+diff_of --format csv old.? -- new.? | cut -d, -f1,2,3,10 >got
+cat >want <<'END'
+verdict,base,new,comm
+slower,200500000,260250000,beta
+gone,20500000,0,gamma
+same,402500000,405000000,alpha
+END
+same "CSV has the same rows" got want
+diff_of --format markdown old.? -- new.? | head -n 6 >got
+cat >want <<'END'
+**slower**: total +6.7% (+3.8 to +9.7%), 2 functions changed, by 4 and 4 runs
+
+| verdict | base ms | new ms | change | 95% interval | comm |
+|---|--:|--:|--:|--:|---|
+| slower | 200.5 | 260.2 | +29.7% | +17.3 to +43.5% | <code>beta</code> |
+| gone | 20.5 | - | - |  | <code>gamma</code> |
+END
+same "Markdown begins with the verdict" got want
+
+# Exit statuses. Only the lower bound counts: beta is at least 17.3 % slower.
+status_of() {
+	diff_of "$@" >/dev/null 2>err
+	echo $?
+}
+check "without --fail-on: 0" test "$(status_of old.? -- new.?)" = 0
+check "--fail-on below the lower bound: 1" test "$(status_of --fail-on 17% old.? -- new.?)" = 1
+check "--fail-on above the bound: 0" test "$(status_of --fail-on 18 old.? -- new.?)" = 0
+check "the same runs: 0" test "$(status_of --fail-on 5 old.? -- old.?)" = 0
+check "one run of each: 2" test "$(status_of --fail-on 5 old.1 new.1)" = 2
+check "no such file: 125" test "$(status_of --fail-on 5 old.1 nothing)" = 125
+
+# One run a side has no verdict, in any format.
+diff_of old.1 new.1 >got
+check "one run a side has no verdict" sh -c '! grep -qE "^(slower|faster|same)" got'
+check "and says how to get one" grep -q 'Record 3 runs or more' got
+check "nor in JSON" sh -c '"$SPROF" diff -s comm --format json old.1 new.1 | grep -q "\"verdict\": \"untested\""'
+
+# A share changes if only others became slower: it is used where runs are not whole, and that is said.
+for i in 1 2 3; do
+	run "a.$i" $((400 + i)) 200 20 sprof record -a -o x -- sleep 1
+	run "b.$i" $((400 + i)) 200 20 sprof record --duration 5 ./app
+done
+diff_of a.? -- b.? >got
+check "parts of runs are compared by share" grep -q 'Note: a.1 is not one whole run of a command' got
+check "and have no total" sh -c '! grep -q "^total" got'
+diff_of --by time a.? -- b.? >got
+check "--by time has a total" grep -q '^total  +0.0%' got
+run c.1 400 200 20 sprof record -q ./app -a -p 3
+diff_of c.1 c.1 >got
+check "options of the command are none of record's" grep -q '^base   1 run of ./app -a -p 3, ' got
+
+# Differences besides the program.
+recording other <<'END'
+event cycles
+cmdline sprof record -- ./app
+comm 10 10 alpha
+sample 0 10 10 0 1000000000 1000000 0x401000
+END
+fails "other events are refused" 125 diff_of old.1 other <<'END'
+sprof: old.1 has samples of cpu-clock, other of cycles; choose an event of both by -e
+END
+recording empty <<'END'
+event cpu-clock
+comm 10 10 alpha
+END
+fails "no samples are refused" 125 diff_of old.1 empty <<'END'
+sprof: empty has no samples; 'sprof report' prints the reason
+END
+fails "three files need --" 129 diff_of old.1 old.2 new.1 <<'END'
+sprof: which of these 3 files are the base? sprof diff BASE... -- NEW...
+END
+fails "a side needs a file" 129 diff_of -- new.1 <<'END'
+sprof: no files before '--': sprof diff BASE... -- NEW...
+END
+fails "other keys are refused" 129 "$SPROF" diff -s pid old.1 new.1 <<'END'
+sprof: -s, --sort: 'pid' is not a list of comm, dso, symbol or function, srcfile or srcline
+       'sprof diff --help' lists the options.
+END
+
+# Folders of record --repeat, and the last two recordings.
+mkdir both one
+for i in 1 2 3; do
+	cp old.$i both/base.$i.data
+	cp new.$i both/new.$i.data
+	cp new.$i one/base.$i.data
+done
+diff_of -q old.1 old.2 old.3 -- new.1 new.2 new.3 >want
+diff_of -q both >got
+same "a folder has both sides" got want
+diff_of -q both/base.1.data both/base.2.data both/base.3.data -- one >got
+same "a folder stands for its runs" got want
+cp old.1 sprof.data.old
+cp new.1 sprof.data
+diff_of -q old.1 new.1 >want
+diff_of -q >got
+same "without files: the last two recordings" got want
+
+# Names of unknown origin neither reach a terminal nor make Markdown.
+{
+	echo "event cpu-clock"
+	echo "comm 10 10 \\x1b[31m|<b>"
+	for i in 1 2 3 4 5 6 7 8 9; do
+		echo "sample 0 10 10 0 100000000$i 1000000 0x401000"
+	done
+} | recording bad
+diff_of --format markdown bad bad >got
+check "escapes do not reach Markdown" sh -c '! grep -q "$(printf "\033")" got'
+check "nor do markup and new cells" grep -qF '&#124;&#60;b&#62;' got
+finish

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# record --repeat and --versus: the runs in the folder, their order, and the comparison of a program with a
+# slower one. doc/example-diff.c reads the same folder.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+cd "$tmp" || exit 99
+sanitize=$(sed -n 's/^SANITIZE_FLAGS = //p' "$top_builddir/Makefile")
+cat >work.c <<'END'
+#include <stdlib.h>
+volatile unsigned sink;
+__attribute__((noinline)) void steady(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sink = sink * 3 + i;
+}
+__attribute__((noinline)) void changed(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sink = sink * 5 + i;
+}
+int main(int argc, char **argv)
+{
+	steady(40000000);
+	changed(20000000u * (unsigned)atoi(argv[argc - 1]));
+	return 0;
+}
+END
+$CC -O1 -g -o one work.c && cp one two || exit 99
+status "runs of both sides are recorded" 0 "$SPROF" record --repeat 3 --versus './two 2' -o runs ./one 1
+says "each round has a line" "^sprof: round 3 of 3: base [0-9.]* s, sd [0-9.]*%; new "
+for side in base new; do
+	for i in 1 2 3; do
+		check "$side.$i.data is a recording" "$SPROF" info -i runs/$side.$i.data
+	done
+done
+check "the first round is thrown away" test ! -e runs/base.0.data
+"$SPROF" info -i runs/new.2.data >info
+check "a recording has its own command" grep -q 'command .* -- ./two 2$' info
+check "and the higher rate" sh -c "\"$SPROF\" info -v -i runs/new.2.data | grep -q 4999"
+check "the folder says how it came to be" grep -c '"side": "new", "seconds"' runs/runs.json
+# changed() takes twice the time: that is found at any load.
+"$SPROF" diff --format csv runs >got
+check "the slower function is found" grep -q '^slower,[^,]*,[^,]*,[0-9.]*,.*,changed,$' got
+check "the other one is not" sh -c '! grep -E "^(slower|faster|new|gone),.*,steady,$" got'
+check "the change is about 1" awk -F, '$12 == "changed" { exit !($5 < 1 && $6 > 1) }' got
+check "the program of the other name is the same file" sh -c '"$SPROF" diff runs | grep -q "^one of the base is compared with two"'
+
+status "an existing folder is refused" 125 "$SPROF" record --repeat 3 -o runs ./one 1
+says "with a remedy" "Runs need a new folder: -o FOLDER names it."
+status "a command that fails ends the runs" 1 "$SPROF" record --repeat 3 -o failed false
+says "with the reason" "false ended with status 1: only successful runs are compared"
+status "--versus needs --repeat" 129 "$SPROF" record --versus ./two ./one 1
+status "running processes have no runs" 129 "$SPROF" record --repeat 3 -p $$
+status "shell syntax is refused" 129 "$SPROF" record --repeat 3 --versus './two | cat' ./one 1
+status "one side is recorded" 0 "$SPROF" record --repeat 1 -o single ./one 1
+says "the line says how to compare" "'sprof diff single OTHER'"
+
+library=$top_builddir/lib/.libs
+source=$top_srcdir/doc/example-diff.c
+lines=$(sed '/^\/\*/,/\*\//d;/^#include/d;/^$/d' "$source" | wc -l)
+check "the example has at most 40 lines of code ($lines)" test "$lines" -gt 10 -a "$lines" -le 40
+if [ -e "$library/libsprof.so" ]; then
+	make -s -C "$top_builddir" install-pkgincludeHEADERS DESTDIR="$tmp/root" includedir=/include \
+		pkgincludedir=/include/sprof
+	# shellcheck disable=SC2086
+	check "it compiles without a warning" $CC -std=c11 -Wall -Wextra -Werror $sanitize \
+		-I"$tmp/root/include" -o example "$source" -L"$library" -lsprof
+	LD_LIBRARY_PATH=$library ./example runs/base.* runs/new.* >got
+	check "it finds the slower function" grep -q '^slower .*  changed$' got
+else
+	skip "it compiles without a warning" "there is no shared library in this build"
+fi
+finish

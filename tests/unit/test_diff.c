@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Wanted numbers are those of R 4.2 and its package limma 3.54. */
+#include "diff/statistics.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sprof/diff.h>
+#include "diff/matched_names.h"
+#include "test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static void near(double value, double wanted)
+{
+	double most = 1e-9 * fmax(fabs(wanted), 1e-12);
+	ck_assert_msg(fabs(value - wanted) <= most, "%.14g instead of %.14g", value, wanted);
+}
+
+TEST(gammas_are_those_of_r)
+{
+	static const struct {
+		double x, digamma, trigamma;
+	} wanted[] = {
+		{0.01, -100.56088545786868, 1.0001621213528e+04},
+		{0.3, -3.50252422220013, 1.2245364546108e+01},
+		{0.5, -1.96351002602142, 4.9348022005447},
+		{1, -0.57721566490153, 1.6449340668482},
+		{2, 0.42278433509847, 6.4493406684823e-01},
+		{3.7, 1.16715353936151, 3.1003785767004e-01},
+		{11.9, 2.43393353688254, 8.7663201190004e-02},
+		{50, 3.90198967342789, 2.0201333226697e-02},
+		{10000, 9.21029037114285, 1.0000500016667e-04},
+	};
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		near(digamma(wanted[i].x), wanted[i].digamma);
+		near(trigamma(wanted[i].x), wanted[i].trigamma);
+		near(trigamma_inverse(wanted[i].trigamma), wanted[i].x);
+	}
+	near(trigamma_inverse(trigamma(1e-5)), 1e-5);
+	near(trigamma_inverse(1e-8), 1e8);
+}
+
+TEST(student_is_that_of_r)
+{
+	static const double df[] = {1, 2, 4, 8.5, 18, 200}, t[] = {0.1, 1, 2.5, 8, 40};
+	static const double tails[COUNT(t)][COUNT(df)] = {
+		{0.9365489651, 0.9294654384, 0.9251558409, 0.9226629509, 0.9214496882,
+		 0.9204444925},
+		{0.5, 0.4226497308, 0.3739009663, 0.3449251406, 0.3305649313, 0.3185188479},
+		{0.2422378832, 0.1296117202, 0.06676654481, 0.03530320754, 0.02230802023,
+		 0.01322317264},
+		{0.07916684832, 0.01526807217, 0.001323896909, 3.088875622e-05, 2.450720532e-07,
+		 9.879200909e-14},
+		{0.01591217982, 0.0006244146722, 2.334016323e-06, 5.599614985e-11, 4.865261692e-19,
+		 2.248739654e-97},
+	};
+	static const double quantiles[] = {12.70620474, 4.30265273, 2.776445105,
+					   2.282604893, 2.10092204, 1.971896224};
+	for (size_t i = 0; i < COUNT(t); i++)
+		for (size_t j = 0; j < COUNT(df); j++) {
+			near(student_tail(t[i], df[j]), tails[i][j]);
+			near(student_tail(-t[i], df[j]), tails[i][j]);
+		}
+	for (size_t j = 0; j < COUNT(df); j++)
+		near(student_quantile(0.975, df[j]), quantiles[j]);
+}
+
+/* p.adjust(p, "BH") */
+TEST(discoveries_are_those_of_r)
+{
+	double p[] = {0.01, 0.02, 0.03, 0.04, 0.9, 0.001, 0.5};
+	static const double wanted[] = {0.035, 0.046666666666667, 0.0525, 0.056, 0.9,
+					0.007, 0.583333333333333};
+	size_t order[COUNT(p)];
+	adjust_discoveries(p, order, COUNT(p));
+	for (size_t i = 0; i < COUNT(p); i++)
+		near(p[i], wanted[i]);
+}
+
+/* squeezeVar(v, 4) */
+TEST(variances_are_moderated_as_by_limma)
+{
+	static const double v[] = {0.9, 1.4, 3.2, 0.7, 12, 1.1, 2.2, 0.5, 5, 0.01};
+	static const double wanted[] = {0.81774954157456, 1.19114732089219, 2.53537932643564,
+					0.66839042984751, 9.10718024242586, 0.96710865330161,
+					1.78858376780039, 0.51903131812046, 3.87961133197910,
+					0.15310149438919};
+	double scratch[COUNT(v)];
+	struct variance_prior prior = variance_prior_fit(v, scratch, COUNT(v), 4);
+	near(prior.scale, 0.57516186532071);
+	near(prior.df, 1.3562182497575);
+	for (size_t i = 0; i < COUNT(v); i++)
+		near(variance_moderate(&prior, v[i], 4), wanted[i]);
+	static const double alike[] = {1, 1.01, 0.99, 1};
+	prior = variance_prior_fit(alike, scratch, COUNT(alike), 4);
+	ck_assert(isinf(prior.df));
+	near(variance_moderate(&prior, 7, 4), 1);
+}
+
+TEST(names_are_spelled_alike_in_all_builds)
+{
+	static const struct {
+		const char *name, *wanted;
+	} objects[] =
+		{
+			{"libz.so.1.2.13", "libz.so"},
+			{"libc.so.6", "libc.so"},
+			{"app", "app"},
+			{"a.so.d", "a.so.d"},
+			{"x.so.plugin.so.2", "x.so.plugin.so"},
+			{"", ""},
+		},
+	  functions[] = {
+		  {"f.constprop.0", "f"},
+		  {"f.isra.0.part.1", "f"},
+		  {"f.cold", "f"},
+		  {"f.part.0", "f"},
+		  {"f.llvm.123", "f"},
+		  {"f(int) [clone .isra.0]", "f(int)"},
+		  {"a.b", "a.b"},
+		  {"main.(*T).m", "main.(*T).m"},
+		  {"f", "f"},
+	  };
+	for (size_t i = 0; i < COUNT(objects); i++)
+		ck_assert_uint_eq(object_name_size(objects[i].name), strlen(objects[i].wanted));
+	for (size_t i = 0; i < COUNT(functions); i++)
+		ck_assert_uint_eq(function_name_size(functions[i].name),
+				  strlen(functions[i].wanted));
+	ck_assert(object_is_program("app"));
+	ck_assert(!object_is_program("libz.so.1") && !object_is_program("[vdso]"));
+	ck_assert(!object_is_program("libz.so") && !object_is_program("ext4.ko.xz"));
+}
+
+/* -- Comparisons ------------------------------------------------------------ */
+
+enum { ROWS = 6, RUNS = 3, PERIOD = 1000 };
+
+/* Samples of rows in runs: three of the base, three new. */
+static const uint64_t samples[ROWS][2 * RUNS] = {
+	{812, 795, 840, 930, 951, 902}, {400, 420, 390, 405, 398, 417},
+	{150, 171, 139, 160, 142, 155}, {60, 55, 71, 40, 33, 38},
+	{300, 250, 340, 280, 330, 290}, {0, 0, 0, 25, 31, 22},
+};
+
+static const char *const functions[ROWS] = {"a", "b", "c", "d", "e", "f"};
+
+/* Adds runs `from` to `to`, where the program is `program` and function names get a suffix. */
+static void add_runs(struct sp_diff *diff, size_t from, size_t to, const char *program,
+		     const char *suffix)
+{
+	char names[ROWS][32];
+	for (size_t run = from; run < to; run++) {
+		struct sp_row rows[ROWS] = {{{0}}};
+		struct sp_profile profile = {.weight_is_time = true, .rows = rows};
+		for (size_t i = 0; i < ROWS; i++) {
+			if (!samples[i][run])
+				continue;
+			struct sp_row *row = &rows[profile.row_count++];
+			snprintf(names[i], sizeof(names[i]), "%s%s", functions[i], suffix);
+			row->self.samples = samples[i][run];
+			row->self.weight = PERIOD * samples[i][run];
+			row->dso = i == ROWS - 2 ? "libe.so.1" : program;
+			row->function = names[i];
+			row->symbol_known = true;
+			profile.samples += samples[i][run];
+		}
+		profile.shown_samples = profile.samples;
+		profile.weight = profile.shown_weight = PERIOD * profile.samples;
+		enum sp_diff_side side = run < RUNS ? SP_DIFF_BASE : SP_DIFF_NEW;
+		ck_assert_ptr_null(sp_diff_add(diff, side, &profile));
+	}
+}
+
+static void run(struct sp_diff *diff, bool by_share)
+{
+	const struct sp_diff_options options = {.size = sizeof(options), .by_share = by_share};
+	ck_assert_ptr_null(sp_diff_run(diff, &options));
+}
+
+static const struct sp_diff_row *find_row(const struct sp_diff *diff, const char *function)
+{
+	for (size_t i = 0; i < sp_diff_row_count(diff); i++)
+		if (!strcmp(sp_diff_row(diff, i)->function, function))
+			return sp_diff_row(diff, i);
+	ck_abort_msg("no row of %s", function);
+}
+
+/* exp(b - a) - 1 with the moderated variance, and p.adjust() of its p; t.test(var.equal) of the
+ * total. */
+TEST(changes_are_those_of_r)
+{
+	static const struct {
+		const char *function;
+		double change, low, high, p;
+		enum sp_diff_verdict verdict;
+	} wanted[] = {
+		{"a", 0.13725285669644, 0.0679396207175, 0.211064778358, 3.83085254232e-03,
+		 SP_DIFF_SLOWER},
+		{"b", 0.00854520387873, -0.0803353770409, 0.106015609249, 0.951788065551,
+		 SP_DIFF_INCONCLUSIVE},
+		{"c", -0.00410132588217, -0.1429754055703, 0.157276203689, 0.951788065551,
+		 SP_DIFF_INCONCLUSIVE},
+		{"d", -0.39854650428741, -0.5380466955383, -0.216920186497, 3.83085254232e-03,
+		 SP_DIFF_FASTER},
+		{"e", 0.01662405384189, -0.1440675614424, 0.207483698820, 0.951788065551,
+		 SP_DIFF_INCONCLUSIVE},
+		{"f", INFINITY, 30.3625092971, INFINITY, 2.63716085981e-07, SP_DIFF_APPEARED},
+	};
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	add_runs(diff, 0, RUNS, "old", ".constprop.0");
+	add_runs(diff, RUNS, 2 * RUNS, "new", "");
+	run(diff, false);
+	ck_assert_uint_eq(sp_diff_row_count(diff), ROWS);
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		const struct sp_change *change = &find_row(diff, wanted[i].function)->change;
+		ck_assert_int_eq(change->verdict, wanted[i].verdict);
+		ck_assert(isinf(wanted[i].change) ? isinf(change->ratio) && isinf(change->high)
+						  : fabs(change->ratio - wanted[i].change) < 1e-9);
+		if (isfinite(wanted[i].high))
+			ck_assert_double_eq_tol(change->high, wanted[i].high, 1e-9);
+		if (isfinite(wanted[i].change))
+			ck_assert_double_eq_tol(change->low, wanted[i].low, 1e-9);
+		ck_assert_double_eq_tol(change->p, wanted[i].p, 1e-9);
+	}
+	const struct sp_change *total = sp_diff_total(diff);
+	near(total->p, 0.0208207963995);
+	near(total->low, 0.0167320935855);
+	near(total->high, 0.1233065826386);
+	ck_assert_str_eq(sp_diff_renamed(diff, SP_DIFF_BASE), "old");
+	ck_assert_str_eq(sp_diff_renamed(diff, SP_DIFF_NEW), "new");
+	ck_assert_str_eq(find_row(diff, "a")->dso, "new");
+	ck_assert_str_eq(find_row(diff, "e")->dso, "libe.so");
+	/* Found rows are first, the largest difference before others. */
+	ck_assert_str_eq(sp_diff_row(diff, 0)->function, "a");
+	sp_diff_free(diff);
+}
+
+TEST(rows_add_up_to_the_total)
+{
+	for (int by_share = 0; by_share < 2; by_share++) {
+		struct sp_diff *diff;
+		double base = 0, now = 0;
+		const struct sp_diff_options options = {
+			.size = sizeof(options), .by_share = by_share, .least_share = 0.1};
+		ck_assert_ptr_null(sp_diff_new(&diff));
+		add_runs(diff, 0, 2 * RUNS, "app", "");
+		ck_assert_ptr_null(sp_diff_run(diff, &options));
+		ck_assert_uint_eq(sp_diff_row_count(diff), 4);
+		size_t rests = 0;
+		for (size_t i = 0; i < sp_diff_row_count(diff); i++) {
+			base += sp_diff_row(diff, i)->change.base;
+			now += sp_diff_row(diff, i)->change.now;
+			rests += sp_diff_row(diff, i)->is_rest;
+		}
+		ck_assert_uint_eq(rests, 1);
+		near(base, by_share ? 1 : sp_diff_total(diff)->base);
+		near(now, by_share ? 1 : sp_diff_total(diff)->now);
+		ck_assert_int_eq(isnan(sp_diff_total(diff)->p), by_share);
+		ck_assert_ptr_null(sp_diff_renamed(diff, SP_DIFF_NEW));
+		sp_diff_free(diff);
+	}
+}
+
+TEST(one_run_of_a_side_has_no_verdict)
+{
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	add_runs(diff, 0, 1, "app", "");
+	const struct sp_diff_options options = {.size = sizeof(options)};
+	struct sp_error *error = sp_diff_run(diff, &options);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_INVALID);
+	sp_error_free(error);
+	add_runs(diff, RUNS, RUNS + 1, "app", "");
+	run(diff, false);
+	const struct sp_change *change = &find_row(diff, "a")->change;
+	/* Sampling alone: the logarithm's variance is 2 / (mean number of samples). */
+	double half = 1.959963984540054 * sqrt(2 / ((812 + 930) / 2.0));
+	near(change->ratio, 930.5 / 812.5 - 1);
+	near(change->low, 930.5 / 812.5 * exp(-half) - 1);
+	for (size_t i = 0; i < sp_diff_row_count(diff); i++)
+		ck_assert_int_eq(sp_diff_row(diff, i)->change.verdict, SP_DIFF_UNTESTED);
+	sp_diff_free(diff);
+}
+
+TEST(runs_compared_with_themselves_are_the_same)
+{
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	add_runs(diff, 0, RUNS, "app", "");
+	for (size_t i = 0; i < RUNS; i++) {
+		struct sp_row row = {.dso = "app", .function = "a", .symbol_known = true};
+		row.self.samples = samples[0][i];
+		row.self.weight = PERIOD * samples[0][i];
+		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true};
+		profile.samples = profile.shown_samples = samples[0][i] + 1000;
+		profile.shown_weight = PERIOD * profile.samples;
+		ck_assert_ptr_null(sp_diff_add(diff, SP_DIFF_NEW, &profile));
+	}
+	run(diff, false);
+	const struct sp_change *change = &find_row(diff, "a")->change;
+	ck_assert(change->ratio == 0 && change->p > 0.99 && change->low < 0 && change->high > 0);
+	ck_assert_int_eq(find_row(diff, "e")->change.verdict, SP_DIFF_GONE);
+	sp_diff_free(diff);
+}
