@@ -37,10 +37,20 @@
  */
 #define FOUND_ERRORS 4.2
 
+/* Name of the code of a file that has no names. */
+static const char unnamed[] = "[without a name]";
+
 /* Keys of a row. Strings are interned, so that equal keys have equal pointers; NULL: not requested.
  */
 struct matched_key {
 	const char *comm, *dso, *function, *srcline;
+	const char *build_id; /* `function` is an address in this build; NULL: it is a name */
+};
+
+/* First known build of a file, in which addresses stand for functions without a name. */
+struct known_build {
+	const char *dso, *build_id;
+	bool differs; /* a run had another build */
 };
 
 struct weighed_key {
@@ -58,6 +68,7 @@ struct sp_diff {
 	struct strtab names;
 	VEC(struct matched_key) keys;
 	struct index_set index; /* finds keys */
+	VEC(struct known_build) builds;
 	VEC(struct compared_run) runs;
 	bool is_time, unit_differs;
 	size_t run_count[2];
@@ -81,6 +92,7 @@ void sp_diff_free(struct sp_diff *diff)
 	vec_deinit(&diff->runs);
 	vec_deinit(&diff->rows);
 	vec_deinit(&diff->keys);
+	vec_deinit(&diff->builds);
 	index_set_deinit(&diff->index);
 	strtab_deinit(&diff->names);
 	free(diff);
@@ -102,7 +114,8 @@ const char *sp_diff_verdict_name(enum sp_diff_verdict verdict)
 /* Returns the number of a key, which is added if it is new; UINT32_MAX when out of memory. */
 static uint32_t key_number(struct sp_diff *diff, const struct matched_key *key)
 {
-	const char *const texts[] = {key->comm, key->dso, key->function, key->srcline};
+	const char *const texts[] = {key->comm, key->dso, key->function, key->srcline,
+				     key->build_id};
 	uint64_t hash = 0;
 	uint32_t number;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
@@ -130,20 +143,47 @@ static const char *intern(struct sp_diff *diff, const char *text, size_t size, b
 	return name;
 }
 
-/* Code without a name is one row of its file: its addresses differ between builds. */
+/*
+ * Returns the build of a file; NULL when out of memory. Notes in the build whether runs had another
+ * one.
+ */
+static struct known_build *find_build(struct sp_diff *diff, const struct matched_key *key)
+{
+	struct known_build *build = diff->builds.items;
+	for (size_t i = 0; i < diff->builds.count; i++, build++) {
+		if (build->dso != key->dso)
+			continue;
+		build->differs |= build->build_id != key->build_id;
+		return build;
+	}
+	build = vec_push(&diff->builds);
+	if (build)
+		*build = (struct known_build){.dso = key->dso, .build_id = key->build_id};
+	return build;
+}
+
+/*
+ * Code without a name is one row of its file: its addresses differ between builds. Functions that
+ * call frame information delimits keep their addresses as long as all runs have the same build.
+ */
 static struct matched_key key_of_row(struct sp_diff *diff, const struct sp_row *row, bool *failed)
 {
 	const char *function = row->function ? row->function : row->symbol;
 	const char *line = row->srcline ? row->srcline : row->srcfile;
-	if (function && !row->symbol_known)
-		function = "[without a name]";
-	return (struct matched_key){
+	const char *build_id = row->from_cfi && !row->symbol_known ? row->build_id : NULL;
+	if (function && !row->symbol_known && !build_id)
+		function = unnamed;
+	struct matched_key key = {
 		.comm = intern(diff, row->comm, row->comm ? strlen(row->comm) : 0, failed),
 		.dso = intern(diff, row->dso, row->dso ? object_name_size(row->dso) : 0, failed),
 		.function =
 			intern(diff, function, function ? function_name_size(function) : 0, failed),
 		.srcline = intern(diff, line, line ? strlen(line) : 0, failed),
+		.build_id = intern(diff, build_id, build_id ? strlen(build_id) : 0, failed),
 	};
+	if (build_id && !*failed)
+		*failed = !find_build(diff, &key);
+	return key;
 }
 
 struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
@@ -393,16 +433,24 @@ static int by_importance(const void *a, const void *b)
 	return (of_x < of_y) - (of_x > of_y);
 }
 
-/* Makes targets[i] the key that key i counts for: that with the new name of a renamed program. */
+/*
+ * Makes targets[i] the key that key i counts for: that with the new name of a renamed program, and
+ * without addresses if builds differ.
+ */
 static struct sp_error *find_targets(struct sp_diff *diff, size_t count, uint32_t *targets)
 {
+	bool failed = false;
 	for (size_t i = 0; i < count; i++) {
 		struct matched_key key = diff->keys.items[i];
-		targets[i] = (uint32_t)i;
-		if (!key.dso || key.dso != diff->renamed[SP_DIFF_BASE])
-			continue;
-		key.dso = diff->renamed[SP_DIFF_NEW];
-		targets[i] = key_number(diff, &key);
+		bool renamed = key.dso && key.dso == diff->renamed[SP_DIFF_BASE];
+		const struct known_build *build = key.build_id ? find_build(diff, &key) : NULL;
+		if (build && (build->differs || renamed || key.dso == diff->renamed[SP_DIFF_NEW])) {
+			key.function = intern(diff, unnamed, strlen(unnamed), &failed);
+			key.build_id = NULL;
+		}
+		if (renamed)
+			key.dso = diff->renamed[SP_DIFF_NEW];
+		targets[i] = failed ? UINT32_MAX : key_number(diff, &key);
 		NEED(targets[i] != UINT32_MAX);
 	}
 	return NULL;

@@ -303,3 +303,28 @@ TEST(runs_compared_with_themselves_are_the_same)
 	ck_assert_int_eq(find_row(diff, "e")->change.verdict, SP_DIFF_GONE);
 	sp_diff_free(diff);
 }
+
+/* Addresses of functions stand for them in one build, and for nothing in another one. */
+TEST(functions_without_names_match_in_one_build)
+{
+	static const struct {
+		const char *build_id, *wanted;
+	} cases[] = {{"aa", "fn@0x10"}, {"bb", "[without a name]"}};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct sp_diff *diff;
+		struct sp_row row = {
+			.dso = "app", .function = "fn@0x10", .build_id = "aa", .from_cfi = true};
+		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true};
+		row.self.samples = profile.samples = profile.shown_samples = 100;
+		row.self.weight = profile.shown_weight = 100 * PERIOD;
+		ck_assert_ptr_null(sp_diff_new(&diff));
+		ck_assert_ptr_null(sp_diff_add(diff, SP_DIFF_BASE, &profile));
+		row.build_id = cases[i].build_id;
+		ck_assert_ptr_null(sp_diff_add(diff, SP_DIFF_NEW, &profile));
+		run(diff, false);
+		ck_assert_uint_eq(sp_diff_row_count(diff), 1);
+		ck_assert_str_eq(sp_diff_row(diff, 0)->function, cases[i].wanted);
+		ck_assert(sp_diff_row(diff, 0)->change.ratio == 0);
+		sp_diff_free(diff);
+	}
+}

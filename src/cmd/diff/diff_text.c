@@ -226,7 +226,8 @@ static void put_sentence(const struct comparison *comparison, const char *text, 
 }
 
 /* Writes what the table does not show: its limits, and how to get a better one. */
-static void put_limits(const struct comparison *comparison, size_t left_out, FILE *out)
+static void put_limits(const struct comparison *comparison, size_t left_out, bool unknown,
+		       FILE *out)
 {
 	char text[256];
 	if (left_out)
@@ -234,7 +235,7 @@ static void put_limits(const struct comparison *comparison, size_t left_out, FIL
 			term_glyph(&comparison->term, "… ", "... "), left_out);
 	putc('\n', out);
 	if (comparison_is_tested(comparison)) {
-		if (comparison_count(comparison, SP_DIFF_INCONCLUSIVE))
+		if (unknown)
 			put_sentence(comparison,
 				     "? N runs: not known; N runs of each side would find a change "
 				     "of this "
@@ -269,6 +270,7 @@ void diff_write_text(const struct comparison *comparison, FILE *out)
 {
 	size_t others = 0, left_out = 0;
 	bool tested = comparison_is_tested(comparison);
+	bool unknown = sp_diff_total(comparison->diff)->verdict == SP_DIFF_INCONCLUSIVE;
 	char base[TEXT_SIZE], now[TEXT_SIZE], titles[2 * TEXT_SIZE];
 	if (!comparison->arguments->selection.quiet) {
 		put_side(comparison, SP_DIFF_BASE, out);
@@ -286,13 +288,14 @@ void diff_write_text(const struct comparison *comparison, FILE *out)
 	putc('\n', out);
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++) {
 		const struct sp_diff_row *row = sp_diff_row(comparison->diff, i);
-		if (is_shown(comparison, row, &others))
+		bool shown = is_shown(comparison, row, &others);
+		if (shown)
 			put_row(comparison, row, out);
-		else
-			left_out += !row->is_rest;
+		unknown |= shown && row->change.verdict == SP_DIFF_INCONCLUSIVE;
+		left_out += !shown && !row->is_rest;
 	}
 	if (!comparison->arguments->selection.quiet)
-		put_limits(comparison, left_out, out);
+		put_limits(comparison, left_out, unknown, out);
 }
 
 /* Writes a cell: no character of the text ends the cell or begins Markdown's markup. */
