@@ -88,10 +88,10 @@ static bool set_own_options(struct run *run, const struct sp_recording *recordin
 static struct label_options label_options(const struct run *run)
 {
 	return (struct label_options){
-		.keys = run->work.keys,
+		.keys = run->work.keys->rows,
 		.tree = run->options.tree.order != SP_TREE_NONE || run->work.matches,
 		.expand = run->options.stacks.inlines != SP_OFF,
-		.fold_python = run->work.folds_python,
+		.fold_python = run->options.stacks.fold_python,
 		.tree_lines = run->options.tree.lines,
 		.tree_addresses = run->options.tree.addresses,
 		.instructions = run->options.rows.instructions,
@@ -125,7 +125,7 @@ static struct sp_error *make_labels(struct run *run)
 	TRY(labels_make(&run->labels, &run->names, &options, &run->analysis->functions,
 			&run->analysis->nodes));
 	if (run->work.matches)
-		TRY(matches_find(&run->matches, &run->labels, run->work.keys));
+		TRY(matches_find(&run->matches, &run->labels, run->work.keys->rows));
 	return NULL;
 }
 
@@ -272,7 +272,7 @@ static struct sp_error *all_workers(struct run *run, struct file_ranges *ranges,
 static bool wants_parallelism(const struct run *run, const struct merged *merged)
 {
 	return merged->weigher->needs_parallelism || run->options.filter.parallelism.count ||
-	       merged->keys[SP_KEY_PARALLELISM];
+	       merged->keys.rows[SP_KEY_PARALLELISM];
 }
 
 /* Returns whether the states of threads over time are needed. They cost memory for each switch. */
@@ -285,8 +285,9 @@ static bool wants_states(const struct run *run, const struct merged *merged)
 
 static void work_init(struct run *run, const struct merged *merged)
 {
-	const struct analysis_options *options = &run->options;
+	struct analysis_options *options = &run->options;
 	struct work *work = &run->work;
+	options->stacks.fold_python &= machine_has_python(run->machine);
 	*work = (struct work){
 		.ctx = run->ctx,
 		.reader = run->reader,
@@ -296,34 +297,17 @@ static void work_init(struct run *run, const struct merged *merged)
 		.unwinding = &run->unwinding,
 		.options = options,
 		.labels = &run->labels,
-		.detail_count = merged->detail_count,
+		.keys = &merged->keys,
+		.times = &run->times,
 		.only_leaves = options->samples.branches ||
 			       (!options->rows.children && options->tree.order == SP_TREE_NONE),
-		.folds_python = options->stacks.fold_python && machine_has_python(run->machine),
-		.replicates = merged->replicates,
-		.bin_shift = timeline_bin_shift(merged),
-		.sum_tasks = run->sideband.task_counts.count || run->sideband.lifetimes.events.count,
 	};
-	memcpy(work->keys, merged->keys, sizeof(work->keys));
-	memcpy(work->group_keys, merged->keys, sizeof(work->group_keys));
-	memcpy(work->detail_keys, merged->detail_keys, sizeof(work->detail_keys));
-	for (size_t i = 0; i < work->detail_count; i++)
-		work->has_traces |= key_is_trace(work->detail_keys[i]);
-	work->group_keys[SP_KEY_COMM] |= options->tree.comms;
-	if (run->sideband.states && wants_parallelism(run, merged))
-		work->states = run->sideband.states;
-	const struct weigher *weigher = merged->weigher;
-	work->times = &run->times;
-	work->has_wakers = weigher->needs_wakers;
-	if (weigher->of_threads) {
-		work->has_wakers |= work->keys[SP_KEY_WAKER] || work->keys[SP_KEY_WAKEE];
-		work->by_state = work->keys[SP_KEY_STATE] || work->keys[SP_KEY_WAITS_FOR];
+	if (merged->weigher->of_threads)
 		work->only_leaves = false; /* reasons of waits are in the callers */
-	}
-	if (!options->samples.branches && matches_wanted(options, work->keys[SP_KEY_PARENT])) {
+	if (!options->samples.branches &&
+	    matches_wanted(options, work->keys->rows[SP_KEY_PARENT])) {
 		work->matches = &run->matches;
 		work->only_leaves = false;
-		work->by_stack = matches_filter(options) || options->rows.parent_only;
 	}
 }
 
@@ -346,7 +330,7 @@ static struct sp_error *open_states(struct run *run, const struct merged *merged
 					    run->sideband.command_ns};
 	if (known && wants_parallelism(run, merged))
 		TRY(task_states_add_latency(states));
-	TRY(times_init(&run->times, &source, &run->options, run->work.keys[SP_KEY_WAKER]));
+	TRY(times_init(&run->times, &source, &run->options, run->work.keys));
 	if (!known && !merged->weigher->of_threads && wants_parallelism(run, merged))
 		return times_no_switches(run->reader, "parallelism");
 	return NULL;
@@ -384,7 +368,7 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	work_init(&run, merged);
 	TRY(open_states(&run, merged));
 	if (run.work.matches)
-		TRY(matches_init(&run.matches, &run.options, run.work.keys[SP_KEY_PARENT]));
+		TRY(matches_init(&run.matches, &run.options, run.work.keys->rows[SP_KEY_PARENT]));
 	/* Debug information is searched only if a key or the tree needs it. */
 	const struct label_options labels = label_options(&run);
 	const struct source_finder finder = {has_sources, find_sources, &run};
@@ -403,7 +387,8 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 		threads = ranges.count ? ranges.count : 1;
 	NEED(run.workers = calloc(threads, sizeof(*run.workers)));
 	while (run.worker_count < threads)
-		TRY(counted_init(&run.workers[run.worker_count++].counted, &run.work, &run.names));
+		TRY(counted_init(&run.workers[run.worker_count++].counted, &run.work, &run.names,
+				 timeline_bin_shift(merged)));
 	ctx_begin_step(ctx, SP_STEP_SAMPLES, size_of(&ranges));
 	TRY(all_workers(&run, &ranges, PHASE_COUNT));
 	reader_unmap(run.reader);
@@ -423,9 +408,8 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 		.work = &run.work,
 		.names = &run.names,
 		.workers = run.workers, .worker_count = run.worker_count,
-		.totals = run.totals,
+		.totals = run.totals, .label = run.label,
 		.span = {run.first_ns, run.last_ns},
-		.label = run.label,
 		.analysis = run.analysis,
 	};
 	struct sp_error *error = findings_find(&view);

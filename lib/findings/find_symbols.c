@@ -465,7 +465,7 @@ static bool add_unread(const struct analysis_view *view, const struct missing *m
 static bool find_missing_lines(const struct analysis_view *view, const struct whole *whole)
 {
 	size_t modules = machine_module_count(view->work->machine);
-	const bool *keys = view->work->keys;
+	const bool *keys = view->work->keys->rows;
 	if (!view->names->symbolizer.finder.has)
 		return true;
 	CLEANUP_FREE struct missing *unlined = calloc(modules + 1, sizeof(*unlined));

@@ -126,7 +126,7 @@ static struct sp_error *find_groups(struct merged *merged, const struct sp_recor
 			return error;
 	}
 	for (size_t i = 0; i < analysis->groups.count; i++)
-		merged->replicates |= analysis->groups.items[i].ratio_count > 0;
+		merged->keys.replicates |= analysis->groups.items[i].ratio_count > 0;
 	return NULL;
 }
 
@@ -135,13 +135,10 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 			   const struct sp_recording *recordings, size_t count)
 {
 	CLEANUP(event_names_deinit) struct event_names names = {0};
-	*merged = (struct merged){.analysis = analysis, .options = options,
-				   .weigher = weigher_of(&options->samples)};
-	for (size_t i = 0; i < options->rows.key_count; i++)
-		merged->keys[options->rows.keys[i]] = true;
-	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
-		if (merged->keys[key])
-			merged->detail_keys[merged->detail_count++] = key;
+	*merged = (struct merged){.analysis = analysis,
+				  .options = options,
+				  .weigher = weigher_of(&options->samples),
+				  .keys = analysis_keys_of(options)};
 	merged->recordings = calloc(count + 1, sizeof(*merged->recordings));
 	NEED(merged->recordings);
 	while (merged->recording_count < count) {
@@ -157,8 +154,9 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 	    !(analysis->timelines = calloc(events + 1, sizeof(*analysis->timelines))))
 		return error_no_memory();
 	for (size_t i = 0; i < events; i++) {
-		memcpy(merged->events[i].tallies.keys, merged->keys, sizeof(merged->keys));
-		merged->events[i].details.width = merged->detail_count;
+		memcpy(merged->events[i].tallies.keys, merged->keys.rows,
+		       sizeof(merged->keys.rows));
+		merged->events[i].details.width = merged->keys.detail_count;
 		merged->events[i].cells.limit = options->samples.timeline_cells;
 		const char *name = merged->weigher->name ?: analysis->events.items[i]->name;
 		analysis->profiles[i].event = strtab_add(&analysis->strings, name);
@@ -241,9 +239,9 @@ static uint32_t add_detail(struct merged *merged, const struct run *run, struct 
 			   const uint64_t *from)
 {
 	uint64_t words[SP_KEY_COUNT];
-	for (size_t i = 0; i < merged->detail_count; i++) {
+	for (size_t i = 0; i < merged->keys.detail_count; i++) {
 		words[i] = from[i];
-		if (!translate(merged, run, merged->detail_keys[i], &words[i]))
+		if (!translate(merged, run, merged->keys.details[i], &words[i]))
 			return UINT32_MAX;
 	}
 	return details_add(&into->details, words);
@@ -258,7 +256,7 @@ static uint32_t add_group(struct merged *merged, const struct run *run, const st
 	group.event = run->number_of[from->event];
 	struct merged_event *into = &merged->events[group.event];
 	group.replicate = 0;
-	if (merged->detail_count) {
+	if (merged->keys.detail_count) {
 		group.detail = add_detail(merged, run, into, details_words(&summed->details, from->detail));
 		if (group.detail == UINT32_MAX)
 			return UINT32_MAX;
@@ -271,7 +269,7 @@ static uint32_t add_group(struct merged *merged, const struct run *run, const st
 static bool add_tallies(struct merged *merged, const struct run *run, const struct summed *summed)
 {
 	/* Replicates have rows of their own in `summed`, and events have rows of their own here. */
-	if (merged->event_count == 1 && !merged->replicates &&
+	if (merged->event_count == 1 && !merged->keys.replicates &&
 	    !tallies_reserve(&merged->events->tallies, summed->tallies.count))
 		return false;
 	for (size_t i = 0; i < summed->tallies.count && !ctx_cancelled(run->ctx); i++) {
@@ -285,7 +283,8 @@ static bool add_tallies(struct merged *merged, const struct run *run, const stru
 		if (index == UINT32_MAX || into->groups.failed || into->details.failed ||
 		    into->tallies.failed)
 			return false;
-		if (merged->replicates && !merged_event_replicate(into, row, group->replicate, tally))
+		if (merged->keys.replicates &&
+		    !merged_event_replicate(into, row, group->replicate, tally))
 			return false;
 	}
 	return true;

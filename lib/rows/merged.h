@@ -38,10 +38,7 @@ struct merged {
 	VEC(struct numbered) numbered; /* value of the keys SP_KEY_CGROUP and SP_KEY_CGROUP_ID is an index
 				        * here */
 	struct u64map numbered_of;     /* id or inode number -> its first index in `numbered` */
-	bool keys[SP_KEY_COUNT];       /* keys of rows */
-	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of samples */
-	size_t detail_count;
-	bool replicates;
+	struct analysis_keys keys;
 	struct u64map thread_of;       /* pid, tid -> index of the timelines' threads */
 	struct timed_cells timed;      /* modes of time: the recording's cells, to be placed */
 	unsigned int part_shift;       /* widest parts of the recordings, see timed_cells_shift() */

@@ -83,7 +83,7 @@ struct run {
 /* Returns the name that a thread has in rows: that of its pool, if they are requested. */
 static inline const char *run_comm(const struct run *run, const char *comm)
 {
-	bool pools = run->options.rows.pools && !run->work.keys[SP_KEY_TID];
+	bool pools = run->options.rows.pools && !run->work.keys->rows[SP_KEY_TID];
 	return (pools ? machine_pool(run->machine, comm) : NULL) ?: comm;
 }
 

@@ -87,14 +87,14 @@ static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
 {
 	struct counted *counted = &run->workers[0].counted;
 	const struct task_totals *of = task_states_totals(run->times.states, slice->lifetime);
-	const bool *keys = run->work.group_keys;
+	const bool *keys = run->work.keys->groups;
 	uint64_t words[SP_KEY_COUNT], last_ns = slice->end_ns - (slice->end_ns > slice->begin_ns);
 	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
 	if (!state_sums_total(rest) || !shows_rest(run, slice, of, span.name, last_ns))
 		return true;
 	struct task task = {.pid = of->pid, .tid = of->tid, .span = span};
-	for (size_t i = 0; i < run->work.detail_count; i++) {
-		enum sp_key key = run->work.detail_keys[i];
+	for (size_t i = 0; i < run->work.keys->detail_count; i++) {
+		enum sp_key key = run->work.keys->details[i];
 		words[i] = key == SP_KEY_TIME ? slices_step(&run->options.rows, slice->begin_ns)
 			   : key == SP_KEY_PROCESS
 				   ? (uintptr_t)sample_process(counted, &task)
@@ -113,7 +113,7 @@ static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
 		.pid = keys[SP_KEY_PID] ? (int32_t)of->pid : 0,
 		.tid = keys[SP_KEY_TID] ? (int32_t)of->tid : 0,
 		.cpu = keys[SP_KEY_CPU] ? -1 : 0,
-		.detail = run->work.detail_count ? details_add(&counted->details, words) : 0,
+		.detail = run->work.keys->detail_count ? details_add(&counted->details, words) : 0,
 		.stratum = stratum_on_cpu(slice->number, 0),
 		.process_pid = process.pid,
 		.process_ns = process.from_ns,
@@ -260,8 +260,8 @@ static uint64_t hash_group(const struct counted *counted, const struct group *gr
 	hash = hash_pair(hash_pair(hash, numbers), (uint32_t)group->cpu);
 	if (group->kernel_chain)
 		hash = hash_pair(hash, node_hashes[group->kernel_chain - 1]);
-	for (size_t i = 0; i < work->detail_count; i++) {
-		enum sp_key key = work->detail_keys[i];
+	for (size_t i = 0; i < work->keys->detail_count; i++) {
+		enum sp_key key = work->keys->details[i];
 		uint64_t word = details_words(&counted->details, group->detail)[i];
 		if (word != DETAIL_NONE && key_is_text(key))
 			hash = hash_pair(hash, hash_text((const char *)(uintptr_t)word));
@@ -411,7 +411,7 @@ struct sp_error *timed_leaves_scale(struct run *run)
 		return NULL;
 	/* Only states and trees show the reasons of waits. */
 	bool reasons = run->times.weigher->of_threads &&
-		       (run->work.by_state || run->options.tree.order != SP_TREE_NONE);
+		       (run->work.times->by_state || run->options.tree.order != SP_TREE_NONE);
 	CLEANUP_FREE uint8_t *frames = reasons ? find_frame_reasons(&run->names) : NULL;
 	NEED(frames || !reasons);
 	TRY(scale_leaves(run));

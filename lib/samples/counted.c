@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-struct sp_error *counted_init(struct counted *counted, const struct work *work,
-			      struct names *names)
+struct sp_error *counted_init(struct counted *counted, const struct work *work, struct names *names,
+			      unsigned int bin_shift)
 {
 	*counted = (struct counted){.work = work, .answers = names_cache(names)};
-	counted->details.width = work->detail_count;
+	counted->details.width = work->keys->detail_count;
 	counted->events = calloc(work->layout->event_count + 1, sizeof(*counted->events));
 	NEED(counted->events && vec_reserve(&counted->leaves, 1));
 	if (work->options->samples.time_bins &&
@@ -15,11 +15,11 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 		return error_no_memory();
 	if (work->options->samples.timeline)
 		counted->cells.limit = work->options->samples.timeline_cells;
-	NEED(cells_widen(&counted->cells, work->options->samples.timeline ? work->bin_shift : 0));
+	NEED(cells_widen(&counted->cells, work->options->samples.timeline ? bin_shift : 0));
 	struct sp_error *error = stacks_init(&counted->stacks, work->unwinding);
 	counted->stacks.deferred = work->deferred;
 	counted->stacks.layout = work->layout;
-	if (!error && work->has_traces)
+	if (!error && work->keys->has_traces)
 		error = sp_trace_new(work->ctx, work->reader, &counted->trace);
 	return error;
 }

@@ -161,9 +161,10 @@ static bool count_branch(struct counted *counted, const struct sp_record *record
 	const struct work *work = counted->work;
 	uint64_t words[SP_KEY_COUNT];
 	uint32_t root = RADIX_NONE, answer = ANSWER_FAILED;
-	if (!work->detail_count || sample_values(counted, record, branch, place->view, words)) {
-		root = sample_root(counted, place, record->event, work->detail_count ? words : NULL,
-				   0);
+	if (!work->keys->detail_count ||
+	    sample_values(counted, record, branch, place->view, words)) {
+		root = sample_root(counted, place, record->event,
+				   work->keys->detail_count ? words : NULL, 0);
 		answer = branch_lookup(counted, place->view, branch->to);
 	}
 	if (root == RADIX_NONE || answer == ANSWER_FAILED) {

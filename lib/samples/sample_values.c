@@ -79,9 +79,9 @@ static uint64_t socket_of(const struct work *work, const struct sp_sample *sampl
 
 uint64_t sample_parallelism(const struct work *work, const struct sp_sample *sample)
 {
-	if (!work->states || !(sample->present & PERF_SAMPLE_TIME))
+	if (!work->sideband->states || !(sample->present & PERF_SAMPLE_TIME))
 		return DETAIL_NONE;
-	return task_states_parallelism(work->states, sample->pid, sample->time_ns);
+	return task_states_parallelism(work->sideband->states, sample->pid, sample->time_ns);
 }
 
 static uint64_t if_present(const struct sp_sample *sample, uint64_t bit, uint64_t value)
@@ -283,11 +283,11 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 	 * Decodes the sample for the keys of fields. The key trace comes before them and decodes it
 	 * itself.
 	 */
-	if (work->has_traces && !work->keys[SP_KEY_TRACE])
+	if (work->keys->has_traces && !work->keys->rows[SP_KEY_TRACE])
 		(void)sp_trace_take(counted->trace, sp_reader_event(work->reader, record->event),
 				    &record->sample);
-	for (size_t i = 0; done && i < work->detail_count; i++) {
-		enum sp_key key = work->detail_keys[i];
+	for (size_t i = 0; done && i < work->keys->detail_count; i++) {
+		enum sp_key key = work->keys->details[i];
 		if (key_is_of_wakers(key))
 			words[i] = waker_word(counted, key);
 		else if (key_is_of_command(key))
@@ -351,12 +351,12 @@ uint32_t row_values(const struct counted *counted, struct details *to, uint32_t 
 {
 	const struct work *work = counted->work;
 	uint64_t words[SP_KEY_COUNT];
-	if (!work->detail_count)
+	if (!work->keys->detail_count)
 		return 0;
 	const uint64_t *from = details_words(&counted->details, detail);
-	for (size_t i = 0; i < work->detail_count; i++) {
-		words[i] = row_word(work->labels, work->detail_keys[i], from[i]);
-		words[i] = leaf_word(of, work->detail_keys[i], words[i]);
+	for (size_t i = 0; i < work->keys->detail_count; i++) {
+		words[i] = row_word(work->labels, work->keys->details[i], from[i]);
+		words[i] = leaf_word(of, work->keys->details[i], words[i]);
 	}
 	return details_add(to, words);
 }

@@ -50,7 +50,8 @@ static uint64_t period_of(const struct perf_event_attr *attr, bool is_clock)
 }
 
 struct sp_error *times_init(struct times *times, const struct times_source *source,
-			    const struct analysis_options *options, bool wakers)
+			    const struct analysis_options *options,
+			    const struct analysis_keys *keys)
 {
 	const struct weigher *weigher = source->weigher;
 	size_t count = sp_reader_event_count(source->reader);
@@ -60,6 +61,11 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 		.from = *source,
 		.states = known ? source->states : NULL,
 		.roles = calloc(count + 1, sizeof(*times->roles)),
+		.wakers = weigher->needs_wakers ||
+			  (weigher->of_threads &&
+			   (keys->rows[SP_KEY_WAKER] || keys->rows[SP_KEY_WAKEE])),
+		.by_state = weigher->of_threads &&
+			    (keys->rows[SP_KEY_STATE] || keys->rows[SP_KEY_WAITS_FOR]),
 	};
 	NEED(times->roles);
 	if (weigher->of_threads)
@@ -91,7 +97,7 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 		return NULL;
 	if (times->states)
 		TRY(slices_make(&times->slices, times->states, options));
-	if (wakers && !weigher->needs_wakers)
+	if (keys->rows[SP_KEY_WAKER] && !weigher->needs_wakers)
 		TRY(times_check_wakes(times, "key waker"));
 	return weigher->check(times);
 }
