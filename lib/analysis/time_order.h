@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_TIME_ORDER_H
 #define ANALYSIS_TIME_ORDER_H
 
+#include "profile/analysis_options.h"
 #include "rows/run.h"
 
 /* With time_offsets, orders rows by their time, then by weight; false when out of memory. */

@@ -375,3 +375,14 @@ void summed_deinit(struct summed *summed)
 	details_deinit(&summed->details);
 	tallies_deinit(&summed->tallies);
 }
+
+void workers_deinit(struct workers *workers)
+{
+	for (size_t i = 0; i < workers->count; i++) {
+		struct worker *worker = &workers->items[i];
+		counted_deinit(&worker->counted);
+		resolved_deinit(&worker->resolved);
+		summed_deinit(&worker->summed);
+	}
+	free(workers->items);
+}

@@ -15,7 +15,7 @@
 #include "profile/ratio.h"
 #include "profile/analysis_keys.h"
 #include "samples/time_bins.h"
-#include "sideband/sideband.h"
+#include "sideband/pass_one.h"
 #include "stacks/chain.h"
 #include "stacks/stack_end.h"
 #include "stacks/stacks.h"
@@ -24,20 +24,28 @@
 /* Constants shared by all workers. */
 struct work {
 	struct sp_ctx *ctx;
-	struct sp_reader *reader;
-	const struct record_layout *layout;
-	const struct machine *machine;
-	const struct sideband *sideband;
-	const struct unwinding *unwinding;
-	const struct deferred *deferred; /* NULL: no deferred call chains */
+	const struct pass_one_result *read;
 	const struct analysis_options *options;
 	const struct labels *labels; /* made after all workers resolved their chains */
 	const struct analysis_keys *keys;
+	struct names *names;
 	const struct matches *matches; /* functions that options name, found when labels exist;
 					* NULL: options name none */
 	bool only_leaves; /* callers of the sampled function are needed by no row or tree */
 	const struct times *times;
 };
+
+static inline const struct perf_event_attr *work_attr(const struct work *work, uint16_t event)
+{
+	return &work->read->sideband.layout->events[event].attr;
+}
+
+/* Returns the name that a thread has in rows: that of its pool, if they are requested. */
+static inline const char *work_comm(const struct work *work, const char *comm)
+{
+	bool pools = work->options->rows.pools && !work->keys->rows[SP_KEY_TID];
+	return (pools ? machine_pool(work->read->machine, comm) : NULL) ?: comm;
+}
 
 /*
  * A thread, with the time span in which its name and mappings do not change (machine_span()).
@@ -176,7 +184,7 @@ struct counted {
 	struct address_cache answers; /* cache for names_resolve_address() */
 	struct chains chains; /* interned chains, under root_word() */
 	struct groups groups;
-	struct details details;           /* values of the groups; code addresses are indexes of frames */
+	struct details details; /* values of the groups; code addresses are indexes of frames */
 	struct sp_trace *trace;		  /* decoder of tracepoint fields, if keys->has_traces */
 	struct strtab texts;              /* texts of details */
 	struct stacks stacks;
@@ -196,14 +204,14 @@ struct counted {
 	struct cells cells;               /* samples by task and leaf; its limit is 0 without
 					   * options->samples.timeline */
 	bool failed; /* out of memory; asked after each sample */
-	uint64_t unknown_event;           /* number of samples of events that are not in the recording */
+	uint64_t unknown_event; /* number of samples of events that are not in the recording */
 };
 
 /*
- * Initializes `counted`; `work` and `names` are borrowed. `bin_shift`: least `shift` of the cells,
+ * Initializes `counted`; `work` is borrowed. `bin_shift`: least `shift` of the cells,
  * that of earlier recordings. Call counted_deinit() even after a failure.
  */
-struct sp_error *counted_init(struct counted *counted, const struct work *work, struct names *names,
+struct sp_error *counted_init(struct counted *counted, const struct work *work,
 			      unsigned int bin_shift) SP_MUST_CHECK;
 
 /* Frees everything. A zeroed struct counted is allowed. */

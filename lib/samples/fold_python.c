@@ -33,8 +33,9 @@ static uint32_t answer_at(const struct folding *folding, size_t i)
 
 static const struct module *module_at(const struct folding *folding, size_t i)
 {
-	return machine_locate(folding->counted->work->machine, folding->view, PERF_RECORD_MISC_USER,
-			      word_at(folding, i) - (i > 0)).module;
+	return machine_locate(folding->counted->work->read->machine, folding->view,
+			      PERF_RECORD_MISC_USER, word_at(folding, i) - (i > 0))
+		.module;
 }
 
 /* Drops the collector's callees in user code. */

@@ -29,7 +29,8 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 		return task->root;
 	struct machine_process process = {0};
 	if (counted->work->options->tree.processes)
-		process = machine_process(counted->work->machine, task->pid, task->span.from_ns);
+		process = machine_process(counted->work->read->machine, task->pid,
+					  task->span.from_ns);
 	const struct group group = {
 		.event = event,
 		.comm = keys[SP_KEY_COMM] ? task->span.name : NULL,
@@ -189,7 +190,7 @@ static void count_end(struct counted *counted, const struct rooted_sample *sampl
 	} else if (counted->work->only_leaves) {
 		uint32_t outer = chain && chain->outer != ANSWER_FAILED ? chain->outer
 									: sample->answer;
-		sums->ends[stack_end_of(&counted->work->layout->events[sample->event].attr,
+		sums->ends[stack_end_of(work_attr(counted->work, sample->event),
 					callers_end(&left), outer & ANSWER_OUTERMOST,
 					chain ? chain->depth : 1)]++;
 	}
@@ -446,7 +447,7 @@ void count_before_filters(struct counted *counted, const struct sp_record *recor
 			  uint64_t weight)
 {
 	weight_sums_add(&counted->events[event].all, weight);
-	if (!counts_tasks(counted->work->sideband))
+	if (!counts_tasks(&counted->work->read->sideband))
 		return;
 	uint32_t *samples =
 		u64map_put(&counted->task_samples, key_of_pair(event, record->sample.tid), 0, NULL);

@@ -7,7 +7,7 @@
 enum { CALLER, LEFT, RIGHT, FRAMES };
 
 struct made {
-	struct record_layout layout;
+	struct pass_one_result read;
 	struct analysis_options options;
 	struct labels labels;
 	struct analysis_keys keys;
@@ -36,7 +36,7 @@ static void make(struct made *made)
 	struct radix_path path = {0};
 	struct group group = {0};
 	made->work = (struct work){.ctx = made_ctx(),
-				   .layout = &made->layout,
+				   .read = &made->read,
 				   .options = &made->options,
 				   .labels = &made->labels,
 				   .keys = &made->keys,
