@@ -4,7 +4,7 @@
 #define ANALYSIS_TIME_ORDER_H
 
 #include "profile/analysis_options.h"
-#include "rows/run.h"
+#include "rows/result.h"
 
 /* With time_offsets, orders rows by their time, then by weight; false when out of memory. */
 bool order_rows_by_time(struct sp_analysis *analysis, const struct analysis_options *options);

@@ -8,7 +8,7 @@
 
 #include "rows/make_rows.h"
 #include "rows/merged_event.h"
-#include "rows/run.h"
+#include "rows/result.h"
 #include "rows/timed_cells.h"
 
 /* A cgroup or a cgroup namespace, as rows show it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Result of an analysis. */
-#ifndef ROWS_RUN_H
-#define ROWS_RUN_H
+#ifndef ROWS_RESULT_H
+#define ROWS_RESULT_H
 
 #include "base/strtab.h"
 #include "profile/cells.h"
