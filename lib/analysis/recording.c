@@ -110,21 +110,6 @@ static struct label_options label_options(const struct work *work)
 	};
 }
 
-static bool has_sources(void *arg, const struct module *module, uint32_t pid)
-{
-	struct run *run = arg;
-	return resolver_has_sources(run->read.resolver, module, pid);
-}
-
-static struct sp_error *find_sources(void *arg, const struct source_query *query,
-				     struct source_frames *ret)
-{
-	struct run *run = arg;
-	struct sp_error *error = resolver_sources(run->read.resolver, query, ret);
-	ctx_add_done(run->ctx, query->count);
-	return error;
-}
-
 /*
  * Returns whether samples have counter values. Their increases need all samples in order, so one thread
  * reads them.
@@ -353,7 +338,7 @@ static struct sp_error *open_recording(struct run *run, const struct merged *mer
 		TRY(matches_init(&run->matches, &run->options, merged->keys.rows[SP_KEY_PARENT]));
 	/* Debug information is searched only if a key or the tree needs it. */
 	const struct label_options labels = label_options(&run->work);
-	const struct source_finder finder = {has_sources, find_sources, run};
+	const struct source_finder finder = source_finder_of(run->read.resolver, run->ctx);
 	return names_init(&run->names, run->read.machine, run->read.resolver,
 			  labels_need_sources(&labels) ? &finder : NULL, &run->options);
 }
