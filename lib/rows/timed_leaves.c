@@ -192,11 +192,6 @@ struct sp_error *timed_leaves_add_rests(struct workers *workers, struct times *t
 	return NULL;
 }
 
-static const struct group *group_of(const struct worker *worker, const struct leaf *leaf)
-{
-	return &worker->counted.groups.items[worker->resolved.states[leaf->node].group];
-}
-
 /* Returns the reason of each frame, by its function, or FRAME_USER. NULL when out of memory. */
 static uint8_t *find_frame_reasons(const struct names *names)
 {
@@ -220,7 +215,7 @@ static uint8_t reason_of(const struct worker *worker, const struct leaf *leaf,
 {
 	const struct resolved *resolved = &worker->resolved;
 	const struct counted *counted = &worker->counted;
-	const struct group *group = group_of(worker, leaf);
+	const struct group *group = &counted->groups.items[resolved->states[leaf->node].group];
 	uint8_t reason = frames[answer_frame(leaf->answer)];
 	uint32_t at = leaf->node;
 	if (group->kernel_chain) {

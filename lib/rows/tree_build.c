@@ -155,22 +155,16 @@ static void start(struct tree_builder *builder, const struct radix_node *root)
 	}
 }
 
-/* Returns the dso of a stack's outermost call. */
-static const char *outermost_dso(const struct tree_builder *builder, const struct leaf *leaf)
-{
-	uint32_t answer = resolved_outermost(builder->resolved, leaf);
-	const struct frame *frame = &builder->work->names->frames.items[answer_frame(answer)];
-	return names_dso(frame);
-}
-
 /* Returns the word for the end of a truncated stack. */
 static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 			    const struct leaf *leaf)
 {
 	const char *module = NULL;
 	char text[300];
-	if (end == SP_STACK_NO_UNWIND_INFO)
-		module = outermost_dso(builder, leaf);
+	if (end == SP_STACK_NO_UNWIND_INFO) {
+		uint32_t frame = answer_frame(resolved_outermost(builder->resolved, leaf));
+		module = names_dso(&builder->work->names->frames.items[frame]);
+	}
 	const struct end_word *last = &builder->last_end;
 	if (last->known && last->event == builder->event && last->end == end &&
 	    last->module == module)
@@ -216,13 +210,6 @@ static void push_node(struct tree_builder *builder, uint32_t at)
 		else if (resolved->frames[i] != WORD_NONE)
 			push_frame(builder, resolved->frames[i]);
 	}
-}
-
-static void pop_node(struct tree_builder *builder)
-{
-	builder->words.count = vec_last(&builder->open)->words;
-	builder->root = vec_last(&builder->open)->root;
-	builder->open.count--;
 }
 
 /* Writes the words before the calls of a path, and returns the index of the first one. */
@@ -332,8 +319,11 @@ static void add_node(struct tree_builder *builder, uint32_t at)
 	const struct counted *counted = builder->resolved->counted;
 	const struct radix_node *node = &counted->chains.radix.items[at];
 	const bool processes = builder->work->options->tree.process_tree;
-	while (builder->open.count && vec_last(&builder->open)->node != node->parent)
-		pop_node(builder);
+	while (builder->open.count && vec_last(&builder->open)->node != node->parent) {
+		const struct open_node *last = &builder->open.items[--builder->open.count];
+		builder->words.count = last->words;
+		builder->root = last->root;
+	}
 	if (node->parent == RADIX_NONE)
 		start(builder, node);
 	push_node(builder, at);

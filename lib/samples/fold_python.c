@@ -38,14 +38,6 @@ static const struct module *module_at(const struct folding *folding, size_t i)
 		.module;
 }
 
-/* Drops the collector's callees in user code. */
-static void drop_callees(struct folding *folding, size_t collector)
-{
-	for (size_t i = folding->begin; i < collector; i++)
-		if (folding->kept[i] == KEPT)
-			folding->kept[i] = DROPPED;
-}
-
 /*
  * Folds the frames before word `end`, since the last Python frame or the sampled address.
  * `interpreter`: file of the evaluation that called them; NULL: no evaluation did. Returns false
@@ -64,7 +56,10 @@ static bool fold_calls(struct folding *folding, size_t end, const struct module 
 		if (answer == ANSWER_FAILED)
 			return false;
 		if (answer & ANSWER_COLLECTOR && !collects) {
-			drop_callees(folding, i);
+			/* Its callees in user code */
+			for (size_t j = folding->begin; j < i; j++)
+				if (folding->kept[j] == KEPT)
+					folding->kept[j] = DROPPED;
 			collects = true;
 		} else if (between && (module == interpreter || answer & ANSWER_TRAMPOLINE)) {
 			folding->kept[i] = DROPPED;

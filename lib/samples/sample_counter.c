@@ -437,17 +437,13 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 		add_truncated(counted, &sample, record, stack);
 }
 
-/* Returns whether samples of each thread are compared with READ records, or with its lifetime. */
-static bool counts_tasks(const struct sideband *sideband)
-{
-	return sideband->task_counts.count || sideband->lifetimes.events.count;
-}
-
 void count_before_filters(struct counted *counted, const struct sp_record *record, uint16_t event,
 			  uint64_t weight)
 {
+	const struct sideband *sideband = &counted->work->read->sideband;
 	weight_sums_add(&counted->events[event].all, weight);
-	if (!counts_tasks(&counted->work->read->sideband))
+	/* Threads' samples are compared with READ records, or with lifetimes. */
+	if (!sideband->task_counts.count && !sideband->lifetimes.events.count)
 		return;
 	uint32_t *samples =
 		u64map_put(&counted->task_samples, key_of_pair(event, record->sample.tid), 0, NULL);

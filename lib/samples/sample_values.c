@@ -340,13 +340,6 @@ static uint64_t row_word(const struct labels *labels, enum sp_key key, uint64_t 
 	return function == UINT32_MAX ? DETAIL_NONE : function;
 }
 
-static uint64_t leaf_word(const struct leaf_values *of, enum sp_key key, uint64_t word)
-{
-	if (key == SP_KEY_PARENT && of->parent != UINT32_MAX)
-		return of->parent;
-	return key == SP_KEY_STATE || key == SP_KEY_WAITS_FOR ? of->state : word;
-}
-
 uint32_t row_values(const struct counted *counted, struct details *to, uint32_t detail,
 		    const struct leaf_values *of)
 {
@@ -356,8 +349,12 @@ uint32_t row_values(const struct counted *counted, struct details *to, uint32_t 
 		return 0;
 	const uint64_t *from = details_words(&counted->details, detail);
 	for (size_t i = 0; i < work->keys->detail_count; i++) {
-		words[i] = row_word(work->labels, work->keys->details[i], from[i]);
-		words[i] = leaf_word(of, work->keys->details[i], words[i]);
+		enum sp_key key = work->keys->details[i];
+		words[i] = row_word(work->labels, key, from[i]);
+		if (key == SP_KEY_PARENT && of->parent != UINT32_MAX)
+			words[i] = of->parent;
+		else if (key == SP_KEY_STATE || key == SP_KEY_WAITS_FOR)
+			words[i] = of->state;
 	}
 	return details_add(to, words);
 }

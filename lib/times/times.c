@@ -41,14 +41,6 @@ struct sp_error *times_check_wakes(const struct times *times, const char *what)
 	return error_set_remedy(error, "as root, 'sprof record --wakers COMMAND' records them");
 }
 
-/* Returns the weight of samples that do not state it. */
-static uint64_t period_of(const struct perf_event_attr *attr, bool is_clock)
-{
-	if (is_clock)
-		return record_clock_period_ns(attr) ?: 1;
-	return attr->freq ? 1 : attr->sample_period;
-}
-
 struct sp_error *times_init(struct times *times, const struct times_source *source,
 			    const struct analysis_options *options,
 			    const struct analysis_keys *keys)
@@ -79,7 +71,9 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 			times->is_clock = record_is_clock(attr->type, attr->config);
 			times->user_only = times->is_clock && attr->exclude_kernel;
 			times->of_tasks = attr->inherit;
-			times->period = period_of(attr, times->is_clock);
+			times->period = times->is_clock ? record_clock_period_ns(attr) ?: 1
+					: attr->freq    ? 1
+							: attr->sample_period;
 		}
 		times->has_waits |= times->roles[i] == ROLE_WAIT;
 		/* The kernel refused samples of switches. */
