@@ -33,14 +33,12 @@ struct reading {
 	const struct sp_filter *filter;
 	struct sp_time_span *times; /* its ranges, which do not overlap */
 	size_t time_count;
-	struct machine *machine;
-	struct sideband sideband;
+	struct pass_one_result read;
 };
 
 static void reading_deinit(struct reading *reading)
 {
-	sideband_deinit(&reading->sideband);
-	machine_free(reading->machine);
+	pass_one_deinit(&reading->read);
 	free(reading->times);
 }
 
@@ -65,7 +63,7 @@ static void add_times(const struct task_totals *totals, struct sp_thread_times *
 static void add_window(const struct reading *reading, size_t index, uint64_t from_ns, uint64_t until_ns,
 		       struct task_totals *totals)
 {
-	const struct task_states *states = reading->sideband.states;
+	const struct task_states *states = reading->read.sideband.states;
 	if (!reading->filter || !reading->filter->time_count)
 		task_states_window(states, index, from_ns, until_ns, totals);
 	for (size_t i = 0; i < reading->time_count; i++) {
@@ -95,10 +93,10 @@ static void set_slices(const struct thread_lives *threads, const struct reading 
 /* Returns false when out of memory. */
 static bool add_thread(struct thread_lives *threads, const struct reading *reading, size_t index)
 {
-	const struct task_totals *whole = task_states_totals(reading->sideband.states, index);
+	const struct task_totals *whole = task_states_totals(reading->read.sideband.states, index);
 	const struct sp_filter *filter = reading->filter;
 	uint64_t name_ns = whole->end_ns > whole->begin_ns ? whole->end_ns - 1 : whole->end_ns;
-	const char *comm = machine_comm(reading->machine, whole->pid, whole->tid, name_ns);
+	const char *comm = machine_comm(reading->read.machine, whole->pid, whole->tid, name_ns);
 	struct task_totals totals = {.split = TASK_SPLIT_NONE};
 	if (filter &&
 	    (!has_number(&filter->pids, whole->pid) || !has_number(&filter->tids, whole->tid) ||
@@ -147,8 +145,8 @@ static int compare_threads(const void *a, const void *b)
 /* Sets the time that the slices divide: the recording's, within the filter's times. */
 static void set_extent(struct thread_lives *threads, const struct reading *reading)
 {
-	uint64_t first_ns = task_states_first_ns(reading->sideband.states);
-	uint64_t last_ns = task_states_last_ns(reading->sideband.states);
+	uint64_t first_ns = task_states_first_ns(reading->read.sideband.states);
+	uint64_t last_ns = task_states_last_ns(reading->read.sideband.states);
 	size_t count = reading->time_count;
 	uint64_t begin_ns = count ? reading->times[0].begin_ns : 0;
 	uint64_t end_ns = count ? reading->times[count - 1].end_ns : UINT64_MAX;
@@ -160,7 +158,7 @@ static void set_extent(struct thread_lives *threads, const struct reading *readi
 
 static struct sp_error *collect(struct thread_lives *threads, const struct reading *reading)
 {
-	const struct task_states *states = reading->sideband.states;
+	const struct task_states *states = reading->read.sideband.states;
 	/* Records without times have no states. */
 	if (!states)
 		return NULL;
@@ -186,7 +184,7 @@ struct sp_error *thread_lives_new(struct sp_ctx *ctx, struct sp_reader *reader,
 	NEED(threads);
 	if (filter)
 		NEED(reading.times = filter_ranges(filter, &reading.time_count));
-	struct sp_error *error = pass_one_read(&pass, &reading.machine, &reading.sideband);
+	struct sp_error *error = pass_one_read(&pass, &reading.read);
 	if (!error)
 		error = collect(threads, &reading);
 	if (!error)

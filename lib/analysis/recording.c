@@ -2,7 +2,7 @@
 /*
  * The order of the calls. Each step needs the results of the steps above it:
  *
- *	pass_one_read(), pass_one_open()   machine, states of threads; symbols, unwinder
+ *	pass_one_read()                    machine, states of threads; symbols, unwinder
  *	work_init(), open_states()         constants of the workers, and what the mode needs
  *	PHASE_COUNT    count_extent()      samples by stack
  *	               timed_leaves_add_rests()  time of threads without samples (times/times.h)
@@ -38,29 +38,37 @@
 /* Larger stack copies are mapped instead of read, because most of their bytes are not used. */
 #define LARGE_COPY 4096
 
+/* State of the analysis of one recording. */
+struct run {
+	struct sp_ctx *ctx;
+	struct analysis_options options; /* with the fields and times of this recording */
+	struct sp_field *fields;         /* fields of `options` */
+	struct pass_one_result read;
+	struct names names;
+	struct labels labels;
+	struct matches matches; /* set if matches_wanted() */
+	struct times times;
+	struct work work; /* constants of the workers: all of the above */
+	struct workers workers;
+};
+
 static void run_deinit(struct run *run)
 {
-	reader_unmap(run->reader);
-	for (size_t i = 0; i < run->worker_count; i++)
-		worker_deinit(&run->workers[i]);
-	free(run->workers);
-	deferred_deinit(&run->deferred);
+	reader_unmap(run->read.reader);
+	workers_deinit(&run->workers);
 	labels_deinit(&run->labels);
 	matches_deinit(&run->matches);
-	dump_unwind_deinit(&run->unwinding);
 	times_deinit(&run->times);
 	names_deinit(&run->names);
-	resolver_free(run->resolver);
-	sideband_deinit(&run->sideband);
-	machine_free(run->machine);
-	free(run->totals);
+	pass_one_deinit(&run->read);
 	free(run->fields);
 }
 
 /*
  * Sets the options that a recording has in place of those of all. Returns false when out of memory.
  */
-static bool set_own_options(struct run *run, const struct sp_recording *recording)
+static bool set_own_options(struct run *run, const struct sp_recording *recording,
+			    const struct merged_recording *of)
 {
 	struct analysis_options *options = &run->options;
 	size_t count = options->rows.field_count;
@@ -68,6 +76,7 @@ static bool set_own_options(struct run *run, const struct sp_recording *recordin
 		options->filter.times = recording->times;
 		options->filter.time_count = recording->time_count;
 	}
+	options->threads = parallel_threads(options->threads);
 	options->rows.time_origin_ns = recording->time_origin_ns;
 	/* Fields name events by their numbers among the events of all recordings. */
 	run->fields = calloc(count + 1, sizeof(*run->fields));
@@ -77,56 +86,28 @@ static bool set_own_options(struct run *run, const struct sp_recording *recordin
 		run->fields[i] = options->rows.fields[i];
 		int32_t event = options->rows.fields[i].event;
 		run->fields[i].event = event < 0 ? -1 : SP_EVENT_NONE;
-		for (size_t j = 0; event >= 0 && j < run->event_count; j++)
-			if (run->number_of[j] == event)
+		for (size_t j = 0; event >= 0 && j < of->event_count; j++)
+			if (of->events[j] == event)
 				run->fields[i].event = (int32_t)j;
 	}
 	options->rows.fields = run->fields;
 	return true;
 }
 
-static struct label_options label_options(const struct run *run)
+static struct label_options label_options(const struct work *work)
 {
+	const struct analysis_options *options = work->options;
 	return (struct label_options){
-		.keys = run->work.keys,
-		.tree = run->options.tree.order != SP_TREE_NONE || run->work.matches,
-		.expand = run->options.stacks.inlines != SP_OFF,
-		.fold_python = run->work.folds_python,
-		.tree_lines = run->options.tree.lines,
-		.tree_addresses = run->options.tree.addresses,
-		.instructions = run->options.rows.instructions,
-		.threads = run->threads,
-		.ctx = run->ctx,
+		.keys = work->keys->rows,
+		.tree = options->tree.order != SP_TREE_NONE || work->matches,
+		.expand = options->stacks.inlines != SP_OFF,
+		.fold_python = options->stacks.fold_python,
+		.tree_lines = options->tree.lines,
+		.tree_addresses = options->tree.addresses,
+		.instructions = options->rows.instructions,
+		.threads = options->threads,
+		.ctx = work->ctx,
 	};
-}
-
-static bool has_sources(void *arg, const struct module *module, uint32_t pid)
-{
-	struct run *run = arg;
-	return resolver_has_sources(run->resolver, module, pid);
-}
-
-static struct sp_error *find_sources(void *arg, const struct source_query *query,
-				     struct source_frames *ret)
-{
-	struct run *run = arg;
-	struct sp_error *error = resolver_sources(run->resolver, query, ret);
-	ctx_add_done(run->ctx, query->count);
-	return error;
-}
-
-static struct sp_error *make_labels(struct run *run)
-{
-	const struct label_options options = label_options(run);
-	size_t sourced = 0;
-	for (size_t i = 0; i < run->names.frames.count; i++)
-		sourced += run->names.frames.items[i].sourced;
-	ctx_begin_step(run->ctx, SP_STEP_NAMES, sourced);
-	TRY(labels_make(&run->labels, &run->names, &options, &run->analysis->functions,
-			&run->analysis->nodes));
-	if (run->work.matches)
-		TRY(matches_find(&run->matches, &run->labels, run->work.keys));
-	return NULL;
 }
 
 /*
@@ -180,38 +161,38 @@ static uint64_t size_of(const struct file_ranges *ranges)
 	return size;
 }
 
-static bool has_truncated(const struct run *run)
+static bool has_truncated(const struct workers *workers)
 {
-	for (size_t i = 0; i < run->worker_count; i++)
-		if (run->workers[i].counted.truncated.count)
+	for (size_t i = 0; i < workers->count; i++)
+		if (workers->items[i].counted.truncated.count)
 			return true;
 	return false;
 }
 
 /* Repairs stacks with the complete stacks of all workers, which the first worker's repair collects. */
-static struct sp_error *repair_stacks(struct run *run)
+static struct sp_error *repair_stacks(struct workers *workers)
 {
-	struct repair *all = run->worker_count ? run->workers[0].counted.stacks.repair : NULL;
-	if (!all || !has_truncated(run))
+	struct repair *all = workers->count ? workers->items[0].counted.stacks.repair : NULL;
+	if (!all || !has_truncated(workers))
 		return NULL;
-	for (size_t i = 1; i < run->worker_count; i++) {
-		struct stacks *stacks = &run->workers[i].counted.stacks;
+	for (size_t i = 1; i < workers->count; i++) {
+		struct stacks *stacks = &workers->items[i].counted.stacks;
 		/* If memory is exhausted, some stacks stay truncated. */
 		(void)repair_merge(all, stacks->repair,
-				   &run->workers[i].counted.truncated.repair_offset);
+				   &workers->items[i].counted.truncated.repair_offset);
 		repair_free(stacks->repair);
 		stacks->repair = NULL;
 	}
-	for (size_t i = 0; i < run->worker_count; i++)
-		run->workers[i].counted.truncated.repaired = all;
+	for (size_t i = 0; i < workers->count; i++)
+		workers->items[i].counted.truncated.repaired = all;
 	return repair_settle(all) ? NULL : error_no_memory();
 }
 
-static void free_repairs(struct run *run)
+static void free_repairs(struct workers *workers)
 {
-	for (size_t i = 0; i < run->worker_count; i++) {
-		repair_free(run->workers[i].counted.stacks.repair);
-		run->workers[i].counted.stacks.repair = NULL;
+	for (size_t i = 0; i < workers->count; i++) {
+		repair_free(workers->items[i].counted.stacks.repair);
+		workers->items[i].counted.stacks.repair = NULL;
 	}
 }
 
@@ -255,76 +236,58 @@ static void run_phase(void *arg, unsigned int i)
 	phase->errors[i] = error;
 }
 
-static struct sp_error *all_workers(struct run *run, struct file_ranges *ranges,
+static struct sp_error *all_workers(struct workers *workers, struct file_ranges *ranges,
 				    enum phase_kind kind)
 {
-	CLEANUP_FREE struct sp_error **errors = calloc(run->worker_count, sizeof(*errors));
+	CLEANUP_FREE struct sp_error **errors = calloc(workers->count, sizeof(*errors));
 	NEED(errors);
-	struct phase phase = {kind, run->workers, ranges, errors};
-	parallel_run((unsigned int)run->worker_count, run_phase, &phase);
-	struct sp_error *error = ctx_check(run->ctx);
-	for (size_t i = 0; i < run->worker_count; i++)
+	struct phase phase = {kind, workers->items, ranges, errors};
+	parallel_run((unsigned int)workers->count, run_phase, &phase);
+	struct sp_error *error = ctx_check(workers->work->ctx);
+	for (size_t i = 0; i < workers->count; i++)
 		error = error_first(error, errors[i]);
 	return error;
 }
 
 /* Returns whether the number of threads that could run is needed at each time. */
-static bool wants_parallelism(const struct run *run, const struct merged *merged)
+static bool wants_parallelism(const struct merged *merged)
 {
-	return merged->weigher->needs_parallelism || run->options.filter.parallelism.count ||
-	       merged->keys[SP_KEY_PARALLELISM];
+	return merged->weigher->needs_parallelism || merged->options->filter.parallelism.count ||
+	       merged->keys.rows[SP_KEY_PARALLELISM];
 }
 
 /* Returns whether the states of threads over time are needed. They cost memory for each switch. */
-static bool wants_states(const struct run *run, const struct merged *merged)
+static bool wants_states(const struct merged *merged, const struct sp_reader *reader)
 {
 	const struct weigher *weigher = merged->weigher;
-	return weigher->of_threads || wants_parallelism(run, merged) ||
-	       (weigher->wants_states && weigher->wants_states(run->reader));
+	return weigher->of_threads || wants_parallelism(merged) ||
+	       (weigher->wants_states && weigher->wants_states(reader));
 }
 
 static void work_init(struct run *run, const struct merged *merged)
 {
-	const struct analysis_options *options = &run->options;
+	struct analysis_options *options = &run->options;
 	struct work *work = &run->work;
+	options->stacks.fold_python &= machine_has_python(run->read.machine);
 	*work = (struct work){
 		.ctx = run->ctx,
-		.reader = run->reader,
-		.layout = reader_layout(run->reader),
-		.machine = run->machine,
-		.sideband = &run->sideband,
-		.unwinding = &run->unwinding,
+		.read = &run->read,
 		.options = options,
+		.keys = &merged->keys,
+		.names = &run->names,
 		.labels = &run->labels,
-		.detail_count = merged->detail_count,
+		.times = &run->times,
 		.only_leaves = options->samples.branches ||
 			       (!options->rows.children && options->tree.order == SP_TREE_NONE),
-		.folds_python = options->stacks.fold_python && machine_has_python(run->machine),
-		.replicates = merged->replicates,
-		.bin_shift = timeline_bin_shift(merged),
-		.sum_tasks = run->sideband.task_counts.count || run->sideband.lifetimes.events.count,
 	};
-	memcpy(work->keys, merged->keys, sizeof(work->keys));
-	memcpy(work->group_keys, merged->keys, sizeof(work->group_keys));
-	memcpy(work->detail_keys, merged->detail_keys, sizeof(work->detail_keys));
-	for (size_t i = 0; i < work->detail_count; i++)
-		work->has_traces |= key_is_trace(work->detail_keys[i]);
-	work->group_keys[SP_KEY_COMM] |= options->tree.comms;
-	if (run->sideband.states && wants_parallelism(run, merged))
-		work->states = run->sideband.states;
-	const struct weigher *weigher = merged->weigher;
-	work->times = &run->times;
-	work->has_wakers = weigher->needs_wakers;
-	if (weigher->of_threads) {
-		work->has_wakers |= work->keys[SP_KEY_WAKER] || work->keys[SP_KEY_WAKEE];
-		work->by_state = work->keys[SP_KEY_STATE] || work->keys[SP_KEY_WAITS_FOR];
+	if (merged->weigher->of_threads)
 		work->only_leaves = false; /* reasons of waits are in the callers */
-	}
-	if (!options->samples.branches && matches_wanted(options, work->keys[SP_KEY_PARENT])) {
+	if (!options->samples.branches &&
+	    matches_wanted(options, work->keys->rows[SP_KEY_PARENT])) {
 		work->matches = &run->matches;
 		work->only_leaves = false;
-		work->by_stack = matches_filter(options) || options->rows.parent_only;
 	}
+	run->workers.work = work;
 }
 
 static bool has_large_copies(const struct record_layout *layout)
@@ -339,99 +302,135 @@ static bool has_large_copies(const struct record_layout *layout)
 /* Prepares the states of threads, and checks that they suffice for the mode. */
 static struct sp_error *open_states(struct run *run, const struct merged *merged)
 {
-	struct task_states *states = run->sideband.states;
+	const struct pass_one_result *read = &run->read;
+	struct task_states *states = read->sideband.states;
 	bool known = states && task_states_known(states);
-	const struct times_source source = {merged->weigher, run->reader, states,
-					    &run->sideband.sched, run->machine,
-					    run->sideband.command_ns};
-	if (known && wants_parallelism(run, merged))
+	const struct times_source source = {merged->weigher, read->reader, states,
+					    &read->sideband.sched, read->machine,
+					    read->sideband.command_ns};
+	if (known && wants_parallelism(merged))
 		TRY(task_states_add_latency(states));
-	TRY(times_init(&run->times, &source, &run->options, run->work.keys[SP_KEY_WAKER]));
-	if (!known && !merged->weigher->of_threads && wants_parallelism(run, merged))
-		return times_no_switches(run->reader, "parallelism");
+	TRY(times_init(&run->times, &source, &run->options, &merged->keys));
+	if (!known && !merged->weigher->of_threads && wants_parallelism(merged))
+		return times_no_switches(read->reader, "parallelism");
 	return NULL;
+}
+
+/* Opens what the workers share. */
+static struct sp_error *open_recording(struct run *run, const struct merged *merged,
+				       struct sp_reader *reader)
+{
+	if (has_large_copies(reader_layout(reader)))
+		reader_map(reader);
+	const struct pass_one pass = {
+		.ctx = run->ctx,
+		.reader = reader,
+		.files = &run->options.files,
+		.threads = run->options.threads,
+		.names = run->options.names,
+		.states = wants_states(merged, reader),
+		.chains = true,
+	};
+	TRY(pass_one_read(&pass, &run->read));
+	work_init(run, merged);
+	TRY(open_states(run, merged));
+	if (run->work.matches)
+		TRY(matches_init(&run->matches, &run->options, merged->keys.rows[SP_KEY_PARENT]));
+	/* Debug information is searched only if a key or the tree needs it. */
+	const struct label_options labels = label_options(&run->work);
+	const struct source_finder finder = source_finder_of(run->read.resolver, run->ctx);
+	return names_init(&run->names, run->read.machine, run->read.resolver,
+			  labels_need_sources(&labels) ? &finder : NULL, &run->options);
+}
+
+/* Makes labels of all frames, and finds the functions that options name. */
+static struct sp_error *make_labels(struct run *run, struct sp_analysis *analysis)
+{
+	const struct label_options options = label_options(&run->work);
+	size_t sourced = 0;
+	for (size_t i = 0; i < run->names.frames.count; i++)
+		sourced += run->names.frames.items[i].sourced;
+	ctx_begin_step(run->ctx, SP_STEP_NAMES, sourced);
+	TRY(labels_make(&run->labels, &run->names, &options, &analysis->functions,
+			&analysis->nodes));
+	if (run->work.matches)
+		TRY(matches_find(&run->matches, &run->labels, options.keys));
+	return NULL;
+}
+
+/* Returns the times of the first and last sample of all workers. */
+static struct sp_time_span span_of(const struct workers *workers)
+{
+	struct sp_time_span span = {0};
+	for (size_t i = 0; i < workers->count; i++) {
+		const struct counted *counted = &workers->items[i].counted;
+		if (!counted->last_ns)
+			continue;
+		if (!span.end_ns || counted->first_ns < span.begin_ns)
+			span.begin_ns = counted->first_ns;
+		if (counted->last_ns > span.end_ns)
+			span.end_ns = counted->last_ns;
+	}
+	return span;
 }
 
 struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 				const struct sp_recording *recording, size_t index)
 {
+	struct merged_recording *of = &merged->recordings[index];
+	struct sp_reader *reader = recording->reader;
 	CLEANUP(run_deinit) struct run run = {
 		.ctx = ctx,
-		.reader = recording->reader,
 		.options = *merged->options,
-		.analysis = merged->analysis,
-		.label = merged->recording_count > 1 ? sp_reader_info(recording->reader)->path
-						     : NULL,
-		.number_of = merged->recordings[index].events,
-		.event_count = merged->recordings[index].event_count,
-		.threads = parallel_threads(merged->options->threads),
+		.read.reader = reader,
 	};
-	NEED(set_own_options(&run, recording));
+	struct workers *workers = &run.workers;
+	if (merged->recording_count > 1)
+		of->label = sp_reader_info(reader)->path;
+	NEED(set_own_options(&run, recording, of));
 
 	ctx_begin_step(ctx, SP_STEP_MAPPINGS, 0);
-	if (has_large_copies(reader_layout(run.reader)))
-		reader_map(run.reader);
-	const struct pass_one pass = {
-		.ctx = ctx,
-		.reader = run.reader,
-		.files = &run.options.files,
-		.threads = run.threads,
-		.names = run.options.names,
-		.states = wants_states(&run, merged),
-	};
-	TRY(pass_one_read(&pass, &run.machine, &run.sideband));
-	TRY(pass_one_open(&pass, run.machine, &run.sideband, &run.resolver, &run.unwinding));
-	work_init(&run, merged);
-	TRY(open_states(&run, merged));
-	if (run.work.matches)
-		TRY(matches_init(&run.matches, &run.options, run.work.keys[SP_KEY_PARENT]));
-	/* Debug information is searched only if a key or the tree needs it. */
-	const struct label_options labels = label_options(&run);
-	const struct source_finder finder = {has_sources, find_sources, &run};
-	TRY(names_init(&run.names, run.machine, run.resolver,
-		       labels_need_sources(&labels) ? &finder : NULL, &run.options));
-
+	TRY(open_recording(&run, merged, reader));
 	CLEANUP(ranges_deinit) struct file_ranges ranges = {0};
-	size_t threads = has_counters(run.work.layout) ? 1 : run.threads;
-	TRY(ranges_make(&ranges, &run.sideband, threads));
-	if (run.sideband.deferred_count) {
-		run.work.deferred = &run.deferred;
-		TRY(deferred_read(&run.deferred, run.reader, run.sideband.splits.items,
-				  run.sideband.splits.count, run.threads));
-	}
+	size_t threads = has_counters(reader_layout(reader)) ? 1 : run.options.threads;
+	TRY(ranges_make(&ranges, &run.read.sideband, threads));
 	if (threads > ranges.count)
 		threads = ranges.count ? ranges.count : 1;
-	NEED(run.workers = calloc(threads, sizeof(*run.workers)));
-	while (run.worker_count < threads)
-		TRY(counted_init(&run.workers[run.worker_count++].counted, &run.work, &run.names));
-	ctx_begin_step(ctx, SP_STEP_SAMPLES, size_of(&ranges));
-	TRY(all_workers(&run, &ranges, PHASE_COUNT));
-	reader_unmap(run.reader);
-	TRY(timed_leaves_add_rests(&run));
-	TRY(repair_stacks(&run));
-	TRY(all_workers(&run, &ranges, PHASE_RESOLVE));
-	free_repairs(&run);
-	TRY(timed_leaves_scale(&run));
-	TRY(make_labels(&run));
-	ctx_begin_step(ctx, SP_STEP_ROWS, 0);
-	TRY(all_workers(&run, &ranges, PHASE_ROWS));
+	NEED(workers->items = calloc(threads, sizeof(*workers->items)));
+	while (workers->count < threads)
+		TRY(counted_init(&workers->items[workers->count++].counted, &run.work,
+				 timeline_bin_shift(merged)));
 
-	TRY(merged_add(merged, &run, index));
+	ctx_begin_step(ctx, SP_STEP_SAMPLES, size_of(&ranges));
+	TRY(all_workers(workers, &ranges, PHASE_COUNT));
+	reader_unmap(reader);
+	TRY(timed_leaves_add_rests(workers, &run.times));
+	TRY(repair_stacks(workers));
+	TRY(all_workers(workers, &ranges, PHASE_RESOLVE));
+	free_repairs(workers);
+	TRY(timed_leaves_scale(workers, &run.times));
+	TRY(make_labels(&run, merged->analysis));
+	ctx_begin_step(ctx, SP_STEP_ROWS, 0);
+	TRY(all_workers(workers, &ranges, PHASE_ROWS));
+
+	of->span = span_of(workers);
+	NEED(lifetimes_finish(&run.read.sideband.lifetimes, of->span.end_ns));
+	TRY(merged_add(merged, of, workers));
 	/* Symbols for which memory was too short would be shown as addresses. */
-	NEED(!resolver_no_memory(run.resolver));
+	NEED(!resolver_no_memory(run.read.resolver));
 	const struct analysis_view view = {
+		.read = &run.read,
+		.layout = reader_layout(reader),
 		.work = &run.work,
 		.names = &run.names,
-		.workers = run.workers, .worker_count = run.worker_count,
-		.totals = run.totals,
-		.span = {run.first_ns, run.last_ns},
-		.label = run.label,
-		.analysis = run.analysis,
+		.workers = workers,
+		.recording = of,
+		.analysis = merged->analysis,
 	};
 	struct sp_error *error = findings_find(&view);
-	merged->recordings[index].finding_count = run.analysis->findings.count;
+	of->finding_count = merged->analysis->findings.count;
 	if (!error && run.options.samples.timeline && run.times.states &&
 	    merged->weigher->of_threads && merged->recording_count == 1)
-		run.analysis->states = take_ptr(run.sideband.states);
+		merged->analysis->states = take_ptr(run.read.sideband.states);
 	return error;
 }

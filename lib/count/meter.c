@@ -52,10 +52,7 @@ static struct sp_error *find_events(struct meter_opening *opening)
 {
 	struct sp_meter *meter = opening->meter;
 	const struct sp_meter_options *options = opening->options;
-	struct sp_error *error =
-		options->attr ? NULL : event_specs_parse(&meter->specs, opening->ctx, options->events);
-	if (error)
-		return error;
+	TRY(options->attr ? NULL : event_specs_parse(&meter->specs, opening->ctx, options->events));
 	meter->count = options->attr ? 1 : meter->specs.count;
 	meter->events = calloc(meter->count + 1, sizeof(*meter->events));
 	meter->before = calloc(meter->count + 1, sizeof(*meter->before));

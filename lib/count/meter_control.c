@@ -175,9 +175,7 @@ struct sp_error *sp_meter_set_signal(struct sp_meter *meter, size_t index, int s
 					 .pid = tid ? tid : (pid_t)syscall(SYS_gettid)};
 	int flags = fcntl(event->fd, F_GETFL);
 	bool fine = flags >= 0;
-	struct sp_error *error = signal_number ? metered_check_signal(event) : NULL;
-	if (error)
-		return error;
+	TRY(signal_number ? metered_check_signal(event) : NULL);
 	if (signal_number) {
 		/* First who gets it, then which, then that it is sent. */
 		fine = fine && fcntl(event->fd, F_SETOWN_EX, &owner) == 0 &&

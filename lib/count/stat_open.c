@@ -193,9 +193,7 @@ static struct sp_error *set_why(struct sp_stat *stat, size_t index, const struct
 			     : "the kernel refuses it with these options";
 	if (errnum != EINVAL && errnum != EOPNOTSUPP)
 		return NULL;
-	struct sp_error *error = stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights);
-	if (error)
-		return error;
+	TRY(stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights));
 	CLEANUP(cleanup_sp_error_free)
 	struct sp_error *why = explain_field(stat, index, target, errnum);
 	if (!why)

@@ -52,10 +52,7 @@ struct sp_error *dwarf_file_new(struct sp_ctx *ctx, struct image *image, bool sp
 	file->split = split;
 	file->number = number;
 	for (int i = 0; i < SECTION_COUNT; i++) {
-		struct sp_error *error =
-			section_open(&file->sections[i], ctx, image, (enum section_id)i, split);
-		if (error)
-			return error;
+		TRY(section_open(&file->sections[i], ctx, image, (enum section_id)i, split));
 	}
 	*ret = take_ptr(file);
 	return NULL;

@@ -193,9 +193,7 @@ static struct sp_error *add_process(struct sp_limits *limits)
 		.remedy = rights->files_max < 65536 ? "ulimit -n 1048576, or nofile in "
 						      "/etc/security/limits.conf" : NULL,
 	};
-	struct sp_error *error = memlock.value ? add(limits, &memlock) : error_no_memory();
-	if (error)
-		return error;
+	TRY(memlock.value ? add(limits, &memlock) : error_no_memory());
 	return files.value ? add(limits, &files) : error_no_memory();
 }
 

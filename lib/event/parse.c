@@ -398,9 +398,7 @@ static struct sp_error *parse_vendor_list(struct parser *parser)
 		struct event_spec ignored = {0};
 		struct text_slice text = parser_read_until(parser, ",{}");
 		bool found = false;
-		struct sp_error *error = text.size ? parse_vendor_event(parser, text, &found) : NULL;
-		if (error)
-			return error;
+		TRY(text.size ? parse_vendor_event(parser, text, &found) : NULL);
 		if (!found && text.size &&
 		    libpfm_event_find("", &ignored.attr, &why) == VENDOR_NO_LIBRARY)
 			return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "--pfm-events: libpfm is "

@@ -372,14 +372,11 @@ static struct sp_error *give_up_kernel(struct planner *planner, const struct eve
 	event->attr.exclude_kernel = 1;
 	event->attr.exclude_hv = 1;
 	set_callchain(planner, spec, &event->attr);
-	struct sp_error *error =
-		event_notes_add(&plan->notes, event->name, "sampling user code only",
-				rights_kernel_mode(&plan->rights)
-					? "the kernel cannot be sampled"
-					: "kernel.perf_event_paranoid forbids sampling the kernel",
-				sp_error_remedy(why));
-	if (error)
-		return error;
+	TRY(event_notes_add(&plan->notes, event->name, "sampling user code only",
+			    rights_kernel_mode(&plan->rights)
+				    ? "the kernel cannot be sampled"
+				    : "kernel.perf_event_paranoid forbids sampling the kernel",
+			    sp_error_remedy(why)));
 	event->name = event_name_with_mode(&plan->arena, event->name, 'u');
 	return event->name ? NULL : error_no_memory();
 }

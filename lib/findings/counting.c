@@ -8,12 +8,13 @@
 /* Adds findings about multiplexed counters, and about values that cannot be attributed to code. */
 bool find_multiplexing(const struct analysis_view *view)
 {
-	for (size_t event = 0; event < view->work->layout->event_count; event++) {
-		const char *name = view->totals[event].event;
+	for (size_t event = 0; event < view->recording->event_count; event++) {
+		const char *name = view->recording->totals[event].event;
 		uint64_t enabled_ns = 0, running_ns = 0, unattributed = 0;
 		char text[FINDING_TEXT];
-		for (size_t i = 0; i < view->worker_count; i++) {
-			const struct event_sums *sums = &view->workers[i].counted.events[event];
+		for (size_t i = 0; i < view->workers->count; i++) {
+			const struct event_sums *sums =
+				&view->workers->items[i].counted.events[event];
 			enabled_ns += sums->enabled_ns;
 			running_ns += sums->running_ns;
 			unattributed += sums->unattributed;
@@ -46,12 +47,12 @@ bool find_multiplexing(const struct analysis_view *view)
 /* Adds findings about samples without a branch stack, if branches are counted. */
 bool find_branchless(const struct analysis_view *view)
 {
-	for (size_t event = 0; event < view->work->layout->event_count; event++) {
-		const struct sp_profile *profile = &view->totals[event];
+	for (size_t event = 0; event < view->recording->event_count; event++) {
+		const struct sp_profile *profile = &view->recording->totals[event];
 		uint64_t without = 0;
 		char count[FINDING_TEXT];
-		for (size_t i = 0; i < view->worker_count; i++)
-			without += view->workers[i].counted.events[event].branchless;
+		for (size_t i = 0; i < view->workers->count; i++)
+			without += view->workers->items[i].counted.events[event].branchless;
 		double part = (double)without / ((double)without + (double)profile->branch_stacks);
 		const struct sp_finding finding = {
 			.kind = SP_FINDING_NO_BRANCHES, .cause = "no_branches", .event = profile->event,

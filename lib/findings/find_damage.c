@@ -9,18 +9,19 @@ static bool add_unfinished(const struct analysis_view *view, enum sp_finding_kin
 {
 	const struct sp_finding finding = {.kind = kind, .cause = "unfinished"};
 	char time[FINDING_TEXT];
-	bool timed = view->span.end_ns > 0;
+	const struct sp_time_span span = view->recording->span;
+	bool timed = span.end_ns > 0;
 	return finding_add(view, &finding, "%s%s%s", what, timed ? " — last sample after " : "",
-			   timed ? time_text(view->span.end_ns - view->span.begin_ns, time) : "");
+			   timed ? time_text(span.end_ns - span.begin_ns, time) : "");
 }
 
 static bool find_places(const struct analysis_view *view)
 {
-	const struct sp_damage *unfinished = reader_unfinished_damage(view->work->reader);
-	size_t places = sp_reader_damage_count(view->work->reader), first = 0;
+	const struct sp_damage *unfinished = reader_unfinished_damage(view->read->reader);
+	size_t places = sp_reader_damage_count(view->read->reader), first = 0;
 	if (unfinished && !add_unfinished(view, SP_FINDING_DAMAGE, unfinished->what))
 		return false;
-	if (unfinished && sp_reader_damage(view->work->reader, 0) == unfinished)
+	if (unfinished && sp_reader_damage(view->read->reader, 0) == unfinished)
 		first++;
 	places -= unfinished != NULL;
 	const struct sp_finding finding = {
@@ -30,14 +31,14 @@ static bool find_places(const struct analysis_view *view)
 	return !places ||
 	       finding_add(view, &finding,
 			   "the recording is damaged in %zu place%s; the rest is shown: %s", places,
-			   plural(places), sp_reader_damage(view->work->reader, first)->what);
+			   plural(places), sp_reader_damage(view->read->reader, first)->what);
 }
 
 bool find_damage(const struct analysis_view *view)
 {
 	uint64_t unknown = 0;
-	for (size_t i = 0; i < view->worker_count; i++)
-		unknown += view->workers[i].counted.unknown_event;
+	for (size_t i = 0; i < view->workers->count; i++)
+		unknown += view->workers->items[i].counted.unknown_event;
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_DAMAGE, .cause = "unknown_event", .samples = unknown,
 	};
@@ -52,22 +53,23 @@ bool find_damage(const struct analysis_view *view)
 
 bool find_unfinished(const struct analysis_view *view)
 {
-	const char *unfinished = sp_reader_unfinished(view->work->reader);
+	const char *unfinished = sp_reader_unfinished(view->read->reader);
 	return !unfinished || add_unfinished(view, SP_FINDING_NOTE, unfinished);
 }
 
 bool find_notes(const struct analysis_view *view)
 {
-	for (size_t i = 0; i < view->work->sideband->notes.count; i++) {
-		const struct note *note = &view->work->sideband->notes.items[i];
+	const struct sp_time_span span = view->recording->span;
+	for (size_t i = 0; i < view->read->sideband.notes.count; i++) {
+		const struct note *note = &view->read->sideband.notes.items[i];
 		char time[FINDING_TEXT];
-		bool timed = note->time_ns >= view->span.begin_ns && view->span.end_ns;
+		bool timed = note->time_ns >= span.begin_ns && span.end_ns;
 		const struct sp_finding finding = {
 			.kind = SP_FINDING_NOTE,
-			.cause = i < view->work->sideband->recorded_notes ? "recorder" : "analysis",
+			.cause = i < view->read->sideband.recorded_notes ? "recorder" : "analysis",
 		};
 		if (!finding_add(view, &finding, "%s%s%s", note->text, timed ? " — after " : "",
-				 timed ? time_text(note->time_ns - view->span.begin_ns, time) : ""))
+				 timed ? time_text(note->time_ns - span.begin_ns, time) : ""))
 			return false;
 	}
 	return true;

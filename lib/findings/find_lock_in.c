@@ -10,12 +10,12 @@
 bool find_lock_in(const struct analysis_view *view)
 {
 	char text[SP_WORDS_SIZE], remedy[FINDING_TEXT];
-	for (uint16_t event = 0; event < view->work->layout->event_count; event++) {
-		const struct sp_profile *profile = &view->totals[event];
+	for (uint16_t event = 0; event < view->recording->event_count; event++) {
+		const struct sp_profile *profile = &view->recording->totals[event];
 		struct sp_lock_in lock_in;
 		if (view->work->times->roles[event] == ROLE_NONE)
 			continue;
-		if (!sp_lock_in_find(&view->work->layout->events[event].attr, 0, &lock_in))
+		if (!sp_lock_in_find(view_attr(view, event), 0, &lock_in))
 			continue;
 		sp_lock_in_text(&lock_in, text, sizeof(text));
 		snprintf(remedy, sizeof(remedy), "record with -F %llu",

@@ -66,8 +66,8 @@ static bool focus_cpu(const struct sp_loss *losses, size_t count, uint64_t total
 static bool describe_focus(const struct analysis_view *view, const struct sp_loss *losses,
 			   size_t count, char *text, size_t size)
 {
-	uint64_t total = 0, start_ns = view->span.begin_ns;
-	uint64_t duration_ns = view->span.end_ns - start_ns;
+	uint64_t total = 0, start_ns = view->recording->span.begin_ns;
+	uint64_t duration_ns = view->recording->span.end_ns - start_ns;
 	struct loss_focus focus = {0};
 	char share[FINDING_TEXT], begin[FINDING_TEXT], end[FINDING_TEXT];
 	*text = 0;
@@ -81,7 +81,7 @@ static bool describe_focus(const struct analysis_view *view, const struct sp_los
 	if (focus.cpu != UINT32_MAX)
 		snprintf(text, size, ", %s of them on CPU %u", share_text(focus.cpu_share, share),
 			 focus.cpu);
-	if (view->work->sideband->by_offset || focus.begin_ns < start_ns ||
+	if (view->read->sideband.by_offset || focus.begin_ns < start_ns ||
 	    focus.end_ns < focus.begin_ns)
 		return true;
 	/*
@@ -115,14 +115,14 @@ static bool is_dummy(const struct perf_event_attr *attr)
 static bool has_stack_copies(const struct analysis_view *view, uint16_t event)
 {
 	return was_unwound(view, event) ||
-	       view->work->layout->events[event].attr.sample_type & PERF_SAMPLE_STACK_USER;
+	       view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER;
 }
 
 /* Writes an option for ring buffers that are four times as large. False if they are large. */
 static bool larger_rings(const struct analysis_view *view, bool copies, char *text, size_t size)
 {
 	uint64_t least = copies ? UINT64_C(32) << 20 : 0;
-	uint64_t used = view->work->sideband->ring_bytes;
+	uint64_t used = view->read->sideband.ring_bytes;
 	uint64_t wanted = least > LARGER_RINGS ? least : LARGER_RINGS;
 	if (used > LARGEST_RINGS / 4)
 		return false;
@@ -136,15 +136,15 @@ static bool larger_rings(const struct analysis_view *view, bool copies, char *te
 static const char *loss_remedy(const struct analysis_view *view, uint16_t event, char *text,
 			       size_t size)
 {
-	const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
+	const struct perf_event_attr *attr = view_attr(view, event);
 	bool copies = has_stack_copies(view, event);
-	bool waits = !strcmp(view->totals[event].event, TIMES_WAIT_EVENT);
+	bool waits = !strcmp(view->recording->totals[event].event, TIMES_WAIT_EVENT);
 	char rate[FINDING_TEXT], rings[FINDING_TEXT];
 	lower_rate_options(attr, rate);
 	if (waits)
 		snprintf(rate, sizeof(rate), "--off-cpu=5");
-	if (losses_outside_rings(view->work->sideband->losses, event) * 2 >
-	    view->totals[event].lost)
+	if (losses_outside_rings(view->read->sideband.losses, event) * 2 >
+	    view->recording->totals[event].lost)
 		snprintf(text, size, "record %s (%s), or to a faster disk (-o FILE)",
 			 waits ? "fewer waits" : "at a lower rate", rate);
 	else if (attr->write_backward)
@@ -166,7 +166,7 @@ static bool add_lost_metadata(const struct analysis_view *view, uint64_t lost, c
 {
 	char rings[FINDING_TEXT], remedy[80];
 	bool copies = false;
-	for (uint16_t event = 0; event < view->work->layout->event_count; event++)
+	for (uint16_t event = 0; event < view->recording->event_count; event++)
 		copies |= has_stack_copies(view, event);
 	snprintf(remedy, sizeof(remedy), "record with larger ring buffers: %s",
 		 larger_rings(view, copies, rings, sizeof(rings)) ? rings : "-m 64M");
@@ -183,11 +183,11 @@ static bool add_lost_metadata(const struct analysis_view *view, uint64_t lost, c
 static bool find_event_losses(const struct analysis_view *view, uint16_t event,
 			      const struct sp_loss *losses, size_t count)
 {
-	const struct sp_profile *profile = &view->totals[event];
+	const struct sp_profile *profile = &view->recording->totals[event];
 	uint64_t own = profile->lost_own;
 	char where[200], lost[FINDING_TEXT], owns[FINDING_TEXT], share[FINDING_TEXT], of_all[80] = "";
 	char remedy[200];
-	bool metadata = is_dummy(&view->work->layout->events[event].attr);
+	bool metadata = is_dummy(view_attr(view, event));
 	/* Losses that concern only other processes need no finding. */
 	if (!profile->lost || (!metadata && !own))
 		return true;
@@ -196,8 +196,8 @@ static bool find_event_losses(const struct analysis_view *view, uint16_t event,
 	if (metadata)
 		return add_lost_metadata(view, profile->lost, where);
 	double all = (double)own;
-	for (size_t i = 0; i < view->worker_count; i++)
-		all += (double)view->workers[i].counted.events[event].recorded;
+	for (size_t i = 0; i < view->workers->count; i++)
+		all += (double)view->workers->items[i].counted.events[event].recorded;
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_LOST,
 		.cause = "lost",
@@ -209,7 +209,7 @@ static bool find_event_losses(const struct analysis_view *view, uint16_t event,
 	if (own < profile->lost)
 		snprintf(of_all, sizeof(of_all), "; %s across all processes on these CPUs",
 			 count_text(profile->lost, lost));
-	double attaching = view->work->sideband->attaching_share;
+	double attaching = view->read->sideband.attaching_share;
 	if (attaching >= ATTACHING_LEAST)
 		snprintf(where + strlen(where), sizeof(where) - strlen(where),
 			 ", %s while attaching", share_text(attaching, share));
@@ -220,12 +220,12 @@ static bool find_event_losses(const struct analysis_view *view, uint16_t event,
 
 bool find_losses(const struct analysis_view *view)
 {
-	const struct sp_losses *all = view->work->sideband->losses;
+	const struct sp_losses *all = view->read->sideband.losses;
 	size_t total = sp_losses_moment_count(all);
 	CLEANUP_FREE struct sp_loss *losses = calloc(total + 1, sizeof(*losses));
 	if (!losses)
 		return false;
-	for (uint16_t event = 0; event < view->work->layout->event_count; event++) {
+	for (uint16_t event = 0; event < view->recording->event_count; event++) {
 		size_t count = 0;
 		for (size_t i = 0; i < total; i++)
 			if (sp_losses_moment(all, i)->event == event)
@@ -239,8 +239,8 @@ bool find_losses(const struct analysis_view *view)
 
 bool find_throttling(const struct analysis_view *view)
 {
-	for (size_t i = 0; i < view->work->layout->event_count; i++) {
-		const struct sp_profile *profile = &view->totals[i];
+	for (size_t i = 0; i < view->recording->event_count; i++) {
+		const struct sp_profile *profile = &view->recording->totals[i];
 		char times[FINDING_TEXT], time[FINDING_TEXT], rate[FINDING_TEXT], remedy[80];
 		uint64_t count = profile->throttled_count, ns = profile->throttled_ns;
 		double part = profile->weight_is_time && profile->weight ?
@@ -248,7 +248,7 @@ bool find_throttling(const struct analysis_view *view)
 		if (!count)
 			continue;
 		snprintf(remedy, sizeof(remedy), "record at a lower rate: %s",
-			 lower_rate_options(&view->work->layout->events[i].attr, rate));
+			 lower_rate_options(view_attr(view, i), rate));
 		const struct sp_finding finding = {
 			.kind = SP_FINDING_THROTTLED, .cause = "throttled", .event = profile->event,
 			.share = part, .remedy = remedy,

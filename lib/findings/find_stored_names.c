@@ -6,14 +6,14 @@
 static uint64_t count_samples(const struct analysis_view *view)
 {
 	uint64_t samples = 0;
-	for (size_t i = 0; i < view->worker_count; i++) {
-		const struct counted *counted = &view->workers[i].counted;
+	for (size_t i = 0; i < view->workers->count; i++) {
+		const struct counted *counted = &view->workers->items[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			const struct frame *frame =
 				&view->names->frames.items[leaf->answer >> ANSWER_SHIFT];
 			if (frame->module &&
-			    resolver_is_stored(view->names->symbolizer.resolver, frame->module))
+			    resolver_is_stored(view->read->resolver, frame->module))
 				samples += leaf->samples;
 		}
 	}
@@ -23,11 +23,11 @@ static uint64_t count_samples(const struct analysis_view *view)
 bool find_stored_names(const struct analysis_view *view)
 {
 	size_t modules = 0, left_out = 0;
-	for (size_t i = 0; i < machine_module_count(view->work->machine); i++) {
-		modules += resolver_is_stored(view->names->symbolizer.resolver,
-					      machine_module(view->work->machine, i));
-		left_out += resolver_left_out(view->names->symbolizer.resolver,
-					      machine_module(view->work->machine, i));
+	for (size_t i = 0; i < machine_module_count(view->read->machine); i++) {
+		modules += resolver_is_stored(view->read->resolver,
+					      machine_module(view->read->machine, i));
+		left_out += resolver_left_out(view->read->resolver,
+					      machine_module(view->read->machine, i));
 	}
 	if (!modules)
 		return true;

@@ -103,8 +103,8 @@ static struct missing *unmapped_of(struct unmapped *unmapped, const struct frame
 static void add_missing(const struct analysis_view *view, struct missing *missing,
 			struct unmapped *unmapped)
 {
-	for (size_t i = 0; i < view->worker_count; i++) {
-		const struct counted *counted = &view->workers[i].counted;
+	for (size_t i = 0; i < view->workers->count; i++) {
+		const struct counted *counted = &view->workers->items[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			const struct frame *frame =
@@ -122,8 +122,8 @@ static void add_missing(const struct analysis_view *view, struct missing *missin
 /* Adds up the shown samples with a symbol, by module. */
 static void add_named(const struct analysis_view *view, struct missing *named)
 {
-	for (size_t i = 0; i < view->worker_count; i++) {
-		const struct counted *counted = &view->workers[i].counted;
+	for (size_t i = 0; i < view->workers->count; i++) {
+		const struct counted *counted = &view->workers->items[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			uint32_t index = leaf->answer >> ANSWER_SHIFT;
@@ -140,8 +140,8 @@ static void add_named(const struct analysis_view *view, struct missing *named)
 static bool collect(const struct analysis_view *view, const struct missing *missing,
 		    struct symbol_problems *problems_found)
 {
-	for (size_t i = 0; i < machine_module_count(view->work->machine); i++) {
-		const struct module *module = machine_module(view->work->machine, i);
+	for (size_t i = 0; i < machine_module_count(view->read->machine); i++) {
+		const struct module *module = machine_module(view->read->machine, i);
 		if (!missing[i].samples)
 			continue;
 		struct symbol_problem found = {
@@ -153,12 +153,12 @@ static bool collect(const struct analysis_view *view, const struct missing *miss
 		};
 		if (!found.name)
 			return false;
-		found.problem = resolver_problem(view->names->symbolizer.resolver, module,
+		found.problem = resolver_problem(view->read->resolver, module,
 						 &found.text, &found.remedy);
-		const struct runtime *runtime = machine_runtime(view->work->machine, module->pid);
+		const struct runtime *runtime = machine_runtime(view->read->machine, module->pid);
 		if (runtime && found.problem == RESOLVER_NO_PERF_MAP)
 			found.remedy = runtime_remedy(
-				runtime->symbols, !view->work->sideband->has_older);
+				runtime->symbols, !view->read->sideband.has_older);
 		if (!add_problem(problems_found, &found))
 			return false;
 	}
@@ -284,8 +284,8 @@ static const char *unhide(const struct analysis_view *view)
 		[HIDDEN_BY_KPTR | HIDDEN_BY_PARANOID] = both,
 	};
 	unsigned int hidden = 0;
-	for (size_t i = 0; i < view->work->sideband->notes.count; i++)
-		hidden |= view->work->sideband->notes.items[i].hidden;
+	for (size_t i = 0; i < view->read->sideband.notes.count; i++)
+		hidden |= view->read->sideband.notes.items[i].hidden;
 	return remedies[hidden];
 }
 
@@ -294,7 +294,7 @@ static bool add_unmapped(const struct analysis_view *view, const struct whole *w
 {
 	const struct share_finding user = {
 		.finding = {.kind = SP_FINDING_UNMAPPED, .cause = "unmapped",
-			    .remedy = view->work->sideband->has_older
+			    .remedy = view->read->sideband.has_older
 					      ? "record the program from its start: sprof record "
 						"COMMAND"
 					      : NULL},
@@ -319,11 +319,11 @@ static bool add_unmapped(const struct analysis_view *view, const struct whole *w
 	const struct missing *unmapped = &all->user, *kernel = &all->kernel;
 	if (unmapped->samples &&
 	    !add_share(view, whole, unmapped,
-		       machine_has_outside(view->work->machine) ? &foreign : &user))
+		       machine_has_outside(view->read->machine) ? &foreign : &user))
 		return false;
 	return !kernel->samples ||
 	       add_share(view, whole, kernel,
-			 machine_kernel(view->work->machine) ? &outside : &hidden);
+			 machine_kernel(view->read->machine) ? &outside : &hidden);
 }
 
 static bool add_moved(const struct analysis_view *view, const struct whole *whole,
@@ -344,13 +344,13 @@ static bool add_moved(const struct analysis_view *view, const struct whole *whol
 /* Adds findings, one per file, about samples with names that may come from a different file. */
 static bool find_unproven(const struct analysis_view *view, const struct whole *whole)
 {
-	size_t modules = machine_module_count(view->work->machine);
+	size_t modules = machine_module_count(view->read->machine);
 	CLEANUP_FREE struct missing *named = calloc(modules + 1, sizeof(*named));
 	if (!named)
 		return false;
 	add_named(view, named);
 	for (size_t i = 0; i < modules; i++) {
-		const struct module *module = machine_module(view->work->machine, i);
+		const struct module *module = machine_module(view->read->machine, i);
 		struct share_finding about = {
 			.finding = {.kind = SP_FINDING_UNPROVEN_FILE, .cause = "unproven_file",
 				    .object = module->name},
@@ -360,7 +360,7 @@ static bool find_unproven(const struct analysis_view *view, const struct whole *
 		    !add_moved(view, whole, &named[i], module))
 			return false;
 		if (named[i].samples &&
-		    resolver_problem(view->names->symbolizer.resolver, module, &about.detail,
+		    resolver_problem(view->read->resolver, module, &about.detail,
 				     &about.finding.remedy) == RESOLVER_UNPROVEN &&
 		    !add_share(view, whole, &named[i], &about))
 			return false;
@@ -372,8 +372,8 @@ static bool find_unproven(const struct analysis_view *view, const struct whole *
 static void count_unlined(const struct analysis_view *view, struct missing *unlined,
 			  struct missing *all)
 {
-	for (size_t i = 0; i < view->worker_count; i++) {
-		const struct counted *counted = &view->workers[i].counted;
+	for (size_t i = 0; i < view->workers->count; i++) {
+		const struct counted *counted = &view->workers->items[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			uint32_t index = leaf->answer >> ANSWER_SHIFT;
@@ -396,15 +396,15 @@ static void count_unlined(const struct analysis_view *view, struct missing *unli
 static bool add_damaged(const struct analysis_view *view, const struct whole *whole,
 			const struct missing *all)
 {
-	for (size_t i = 0; i < machine_module_count(view->work->machine); i++) {
-		const struct module *module = machine_module(view->work->machine, i);
+	for (size_t i = 0; i < machine_module_count(view->read->machine); i++) {
+		const struct module *module = machine_module(view->read->machine, i);
 		struct share_finding about = {
 			.finding = {.kind = SP_FINDING_NO_SYMBOLS, .cause = "damaged_debug_info",
 				    .object = module->name},
 			.summary = "of %s may lack inlined functions and source lines",
 		};
 		if (!all[i].samples ||
-		    resolver_sources_problem(view->names->symbolizer.resolver, module,
+		    resolver_sources_problem(view->read->resolver, module,
 					     &about.detail,
 					     &about.finding.remedy) != RESOLVER_DAMAGED_FILE)
 			continue;
@@ -422,11 +422,11 @@ static bool add_unlined(const struct analysis_view *view, const struct whole *wh
 	const struct module *most = NULL;
 	struct missing sum = {0};
 	char object[300];
-	for (size_t i = 0; i < machine_module_count(view->work->machine); i++) {
+	for (size_t i = 0; i < machine_module_count(view->read->machine); i++) {
 		sum.samples += unlined[i].samples;
 		sum.weight = weight_add(sum.weight, unlined[i].weight);
 		if (unlined[i].samples && (!most || unlined[i].samples > unlined[most->index].samples))
-			most = machine_module(view->work->machine, i);
+			most = machine_module(view->read->machine, i);
 	}
 	if (!most || share_of(whole, sum.samples, sum.weight) < UNLINED_LEAST)
 		return true;
@@ -443,15 +443,15 @@ static bool add_unlined(const struct analysis_view *view, const struct whole *wh
 static bool add_unread(const struct analysis_view *view, const struct missing *missing)
 {
 	size_t added = 0;
-	for (size_t i = 0; i < machine_module_count(view->work->machine) && added < UNREAD_MAX;
+	for (size_t i = 0; i < machine_module_count(view->read->machine) && added < UNREAD_MAX;
 	     i++) {
-		const struct module *module = machine_module(view->work->machine, i);
+		const struct module *module = machine_module(view->read->machine, i);
 		struct sp_finding finding = {
 			.kind = SP_FINDING_NO_SYMBOLS, .cause = "damaged_caller", .object = module->name,
 		};
 		const char *text;
 		if (missing[i].samples ||
-		    resolver_problem(view->names->symbolizer.resolver, module, &text,
+		    resolver_problem(view->read->resolver, module, &text,
 				     &finding.remedy) != RESOLVER_DAMAGED_FILE)
 			continue;
 		added++;
@@ -464,8 +464,8 @@ static bool add_unread(const struct analysis_view *view, const struct missing *m
 
 static bool find_missing_lines(const struct analysis_view *view, const struct whole *whole)
 {
-	size_t modules = machine_module_count(view->work->machine);
-	const bool *keys = view->work->keys;
+	size_t modules = machine_module_count(view->read->machine);
+	const bool *keys = view->work->keys->rows;
 	if (!view->names->symbolizer.finder.has)
 		return true;
 	CLEANUP_FREE struct missing *unlined = calloc(modules + 1, sizeof(*unlined));
@@ -480,15 +480,15 @@ static bool find_missing_lines(const struct analysis_view *view, const struct wh
 
 bool find_symbols(const struct analysis_view *view)
 {
-	size_t modules = machine_module_count(view->work->machine);
+	size_t modules = machine_module_count(view->read->machine);
 	CLEANUP_FREE struct missing *missing = calloc(modules + 1, sizeof(*missing));
 	struct unmapped unmapped = {0};
 	struct symbol_problems problems_found = {0};
 	struct whole whole = {0};
 	if (!missing)
 		return false;
-	for (size_t i = 0; i < view->work->layout->event_count; i++) {
-		const struct sp_profile *profile = &view->totals[i];
+	for (size_t i = 0; i < view->recording->event_count; i++) {
+		const struct sp_profile *profile = &view->recording->totals[i];
 		if (view->work->times->roles[i] == ROLE_NONE)
 			continue;
 		whole.samples = weight_add(whole.samples, profile->samples);

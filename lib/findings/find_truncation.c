@@ -19,14 +19,14 @@
 static uint64_t samples_of(const struct analysis_view *view)
 {
 	uint64_t samples = 0;
-	for (size_t i = 0; i < view->work->layout->event_count; i++)
-		samples += view->totals[i].samples;
+	for (size_t i = 0; i < view->recording->event_count; i++)
+		samples += view->recording->totals[i].samples;
 	return samples;
 }
 
 static bool find_refusal(const struct analysis_view *view)
 {
-	const struct sp_error *refusal = view->work->unwinding->refusal;
+	const struct sp_error *refusal = view->read->unwinding.refusal;
 	if (!refusal)
 		return true;
 	const struct sp_finding finding = {
@@ -48,7 +48,7 @@ static bool sum_recorded_blinds(const struct analysis_view *view, const struct w
 	for (size_t i = 0; i < counted->leaves.count; i++) {
 		const struct leaf *leaf = &counted->leaves.items[i];
 		uint16_t event = resolved_event(&worker->resolved, leaf);
-		if (view->work->layout->events[event].attr.sample_type & PERF_SAMPLE_STACK_USER ||
+		if (view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER ||
 		    resolved_stack_end(&worker->resolved, leaf) != SP_STACK_NO_UNWIND_INFO)
 			continue;
 		uint32_t frame = resolved_outermost(&worker->resolved, leaf) >> ANSWER_SHIFT;
@@ -63,12 +63,12 @@ static bool sum_recorded_blinds(const struct analysis_view *view, const struct w
 static bool sum_blinds(const struct analysis_view *view, struct stacks *sums)
 {
 	bool recorded = false;
-	for (size_t i = 0; i < view->work->layout->event_count && !view->work->only_leaves; i++)
-		recorded |= view->totals[i].stacks[SP_STACK_NO_UNWIND_INFO] != 0;
-	for (size_t i = 0; i < view->worker_count; i++) {
-		if (recorded && !sum_recorded_blinds(view, &view->workers[i], sums))
+	for (size_t i = 0; i < view->recording->event_count && !view->work->only_leaves; i++)
+		recorded |= view->recording->totals[i].stacks[SP_STACK_NO_UNWIND_INFO] != 0;
+	for (size_t i = 0; i < view->workers->count; i++) {
+		if (recorded && !sum_recorded_blinds(view, &view->workers->items[i], sums))
 			return false;
-		const struct stacks *stacks = &view->workers[i].counted.stacks;
+		const struct stacks *stacks = &view->workers->items[i].counted.stacks;
 		for (size_t j = 0; j < stacks->blinds.count; j++)
 			if (!stacks_add_no_unwind_info(sums, stacks->blinds.items[j].module,
 						       stacks->blinds.items[j].stacks))
@@ -97,9 +97,9 @@ static const char *unwind_remedy(const struct analysis_view *view, const struct 
 				 const char **why_ret)
 {
 	if (module->is_generated) {
-		const struct runtime *runtime = machine_runtime(view->work->machine, module->pid);
+		const struct runtime *runtime = machine_runtime(view->read->machine, module->pid);
 		return runtime ? runtime_remedy(runtime->stacks,
-						!view->work->sideband->has_older)
+						!view->read->sideband.has_older)
 			       : NULL;
 	}
 	/* Runtimes have code of assemblers of their own, which write no unwind information. */
@@ -107,7 +107,7 @@ static const char *unwind_remedy(const struct analysis_view *view, const struct 
 		return NULL;
 	const char *text, *remedy;
 	enum resolver_problem problem =
-		resolver_problem(view->names->symbolizer.resolver, module, &text, &remedy);
+		resolver_problem(view->read->resolver, module, &text, &remedy);
 	if (problem == RESOLVER_MISSING_FILE || problem == RESOLVER_WRONG_FILE) {
 		*why_ret = text;
 		return remedy;
@@ -150,8 +150,8 @@ static bool add_blind(const struct analysis_view *view, const struct blind *blin
 		return finding_add(view, &finding, "%s of stacks end at return probes of a tracer",
 				   share);
 	}
-	if (view->work->unwinding->unwinder)
-		why = unwinder_problem(view->work->unwinding->unwinder, blind->module);
+	if (view->read->unwinding.unwinder)
+		why = unwinder_problem(view->read->unwinding.unwinder, blind->module);
 	finding.cause = "no_unwind_info";
 	finding.object = finding_module_name(view, blind->module);
 	if (!finding.object)
@@ -190,13 +190,13 @@ bool find_stacks_by_module(const struct analysis_view *view)
 static uint32_t stack_size_enough(const struct analysis_view *view, uint64_t truncated)
 {
 	uint64_t whole = 0, below = 0;
-	for (size_t i = 0; i < view->worker_count; i++)
+	for (size_t i = 0; i < view->workers->count; i++)
 		for (size_t j = 0; j < REACH_CLASSES; j++)
-			whole += view->workers[i].counted.stacks.reaches[j];
+			whole += view->workers->items[i].counted.stacks.reaches[j];
 	double enough = WHOLE_ENOUGH * (double)(whole + truncated);
 	for (size_t j = 0; j < REACH_CLASSES; j++) {
-		for (size_t i = 0; i < view->worker_count; i++)
-			below += view->workers[i].counted.stacks.reaches[j];
+		for (size_t i = 0; i < view->workers->count; i++)
+			below += view->workers->items[i].counted.stacks.reaches[j];
 		if ((double)below >= enough)
 			return (uint32_t)(j + 1) << 10;
 	}
@@ -224,8 +224,8 @@ static const char *no_more_stack(const struct analysis_view *view)
 /* Returns a remedy with the stack size that the recorder measured. */
 static const char *noted_remedy(const struct analysis_view *view, char *text, size_t size)
 {
-	for (size_t i = view->work->sideband->notes.count; i-- > 0;) {
-		uint64_t bytes = view->work->sideband->notes.items[i].stack_bytes;
+	for (size_t i = view->read->sideband.notes.count; i-- > 0;) {
+		uint64_t bytes = view->read->sideband.notes.items[i].stack_bytes;
 		if (bytes == NOTE_STACK_NO_MORE)
 			return no_more_stack(view);
 		if (!bytes || bytes > STACK_COPY_MAX)
@@ -256,8 +256,8 @@ static const char *copy_remedy(const struct analysis_view *view, const struct pe
 /* Returns whether most truncated stacks end at absent pages, by the recorder's note. */
 static bool ends_at_pages(const struct analysis_view *view)
 {
-	for (size_t i = 0; i < view->work->sideband->notes.count; i++)
-		if (view->work->sideband->notes.items[i].of_pages)
+	for (size_t i = 0; i < view->read->sideband.notes.count; i++)
+		if (view->read->sideband.notes.items[i].of_pages)
 			return true;
 	return false;
 }
@@ -306,8 +306,8 @@ static bool sum_generated(const struct analysis_view *view, const struct worker 
 static bool drop_generated(const struct analysis_view *view, uint16_t event, uint64_t *guessed)
 {
 	uint64_t generated = 0;
-	for (size_t i = 0; i < view->worker_count; i++)
-		if (!sum_generated(view, &view->workers[i], event, &generated))
+	for (size_t i = 0; i < view->workers->count; i++)
+		if (!sum_generated(view, &view->workers->items[i], event, &generated))
 			return false;
 	*guessed -= generated < *guessed ? generated : *guessed;
 	return true;
@@ -341,8 +341,8 @@ static bool add_truncation(const struct analysis_view *view, const struct sp_pro
 static bool find_event_truncation(const struct analysis_view *view, uint16_t event,
 				  const struct module *blind)
 {
-	const struct sp_profile *profile = &view->totals[event];
-	const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
+	const struct sp_profile *profile = &view->recording->totals[event];
+	const struct perf_event_attr *attr = view_attr(view, event);
 	const uint64_t *ends = profile->stacks;
 	bool unwound = was_unwound(view, event), pages = unwound && ends_at_pages(view);
 	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
@@ -423,8 +423,9 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 bool find_truncation(const struct analysis_view *view)
 {
 	const struct module *blind = most_blind(view);
-	for (uint16_t i = 0; i < view->work->layout->event_count; i++)
-		if (sp_profile_stacks(&view->totals[i]) && !find_event_truncation(view, i, blind))
+	for (uint16_t i = 0; i < view->recording->event_count; i++)
+		if (sp_profile_stacks(&view->recording->totals[i]) &&
+		    !find_event_truncation(view, i, blind))
 			return false;
 	return true;
 }

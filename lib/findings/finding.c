@@ -27,9 +27,9 @@ bool finding_add(const struct analysis_view *view, const struct sp_finding *find
 	va_start(args, format);
 	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
-	if (what && view->label) {
+	if (what && view->recording->label) {
 		CLEANUP_FREE char *sentence = take_ptr(what);
-		what = format_text("%s: %s", view->label, sentence);
+		what = format_text("%s: %s", view->recording->label, sentence);
 	}
 	added.what = what;
 	if (!what || !copy(analysis, &added.what) || !copy(analysis, &added.remedy) ||
@@ -45,7 +45,7 @@ const char *finding_module_name(const struct analysis_view *view, const struct m
 {
 	if (!module->is_generated)
 		return module->name;
-	CLEANUP_FREE char *name = generated_unnamed(view->work->machine, module);
+	CLEANUP_FREE char *name = generated_unnamed(view->read->machine, module);
 	return name ? arena_copy_string(&view->analysis->arena, name, strlen(name)) : NULL;
 }
 
@@ -60,10 +60,10 @@ const char *lower_rate_options(const struct perf_event_attr *attr, char *text)
 
 const char *event_name_if_needed(const struct analysis_view *view, const struct sp_profile *profile)
 {
-	if (view->label && view->analysis->events.count > 1)
+	if (view->recording->label && view->analysis->events.count > 1)
 		return profile->event;
-	for (size_t i = 0; i < view->work->layout->event_count; i++)
-		if (&view->totals[i] != profile && view->totals[i].samples)
+	for (size_t i = 0; i < view->recording->event_count; i++)
+		if (&view->recording->totals[i] != profile && view->recording->totals[i].samples)
 			return profile->event;
 	return NULL;
 }
@@ -71,9 +71,9 @@ const char *event_name_if_needed(const struct analysis_view *view, const struct 
 bool was_unwound(const struct analysis_view *view, uint16_t event)
 {
 	uint64_t known = 0;
-	for (size_t i = 0; i < view->worker_count; i++)
-		known += view->workers[i].counted.events[event].stated_ends;
-	return known * 2 > view->totals[event].samples;
+	for (size_t i = 0; i < view->workers->count; i++)
+		known += view->workers->items[i].counted.events[event].stated_ends;
+	return known * 2 > view->recording->totals[event].samples;
 }
 
 bool runtime_is_go(const struct analysis_view *view)

@@ -3,19 +3,24 @@
 #ifndef FINDINGS_FINDINGS_H
 #define FINDINGS_FINDINGS_H
 
-#include "rows/run.h"
+#include "rows/merged.h"
 
 /* Parts of an analysis that the findings of one recording need. Borrowed. */
 struct analysis_view {
-	const struct work *const work;   /* the recording, its options, modules and times */
-	const struct names *const names; /* frames, and the resolver of their modules */
-	const struct worker *const workers;
-	const size_t worker_count;
-	const struct sp_profile *const totals; /* index: event; totals of this recording */
-	const struct sp_time_span span;  /* first to last sample; 0 to 0: none has a time */
-	const char *const label;         /* path with which findings begin; NULL: none */
+	const struct pass_one_result *const read;
+	const struct record_layout *const layout; /* events of the recording */
+	const struct work *const work;            /* its options, labels and times */
+	const struct names *const names;          /* frames */
+	const struct workers *const workers;
+	const struct merged_recording *const recording;
 	struct sp_analysis *const analysis; /* gets the findings */
 };
+
+static inline const struct perf_event_attr *view_attr(const struct analysis_view *view,
+						      size_t event)
+{
+	return &view->layout->events[event].attr;
+}
 
 /* A kind of findings. `find` adds them; false when out of memory. */
 struct finding_source {

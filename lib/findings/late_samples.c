@@ -31,8 +31,8 @@ static bool enables_interrupts(const struct frame *frame)
 static double late_share(const struct analysis_view *view, uint16_t event, uint64_t *samples_ret)
 {
 	double all = 0, late = 0;
-	for (size_t i = 0; i < view->worker_count; i++) {
-		const struct worker *worker = &view->workers[i];
+	for (size_t i = 0; i < view->workers->count; i++) {
+		const struct worker *worker = &view->workers->items[i];
 		for (size_t j = 0; j < worker->counted.leaves.count; j++) {
 			const struct leaf *leaf = &worker->counted.leaves.items[j];
 			if (resolved_event(&worker->resolved, leaf) != event)
@@ -51,11 +51,11 @@ static double late_share(const struct analysis_view *view, uint16_t event, uint6
 /* Returns the remedy. Counters of x86 interrupt by NMI; a virtual machine may have none. */
 static const char *remedy_of(const struct analysis_view *view)
 {
-	const struct sp_file_info *info = sp_reader_info(view->work->reader);
+	const struct sp_file_info *info = sp_reader_info(view->read->reader);
 	char name[EVENT_PMU_NAME];
-	bool lists_pmus = event_pmu_name(view->work->reader, PERF_TYPE_SOFTWARE, name);
+	bool lists_pmus = event_pmu_name(view->read->reader, PERF_TYPE_SOFTWARE, name);
 	if (info->arch && !strcmp(info->arch, "x86_64") && lists_pmus)
-		return event_pmu_name(view->work->reader, PERF_TYPE_RAW, name)
+		return event_pmu_name(view->read->reader, PERF_TYPE_RAW, name)
 			       ? "record a hardware counter: -e cycles"
 			       : "record on a machine with hardware counters (-e cycles): this one "
 				 "has none";
@@ -64,9 +64,9 @@ static const char *remedy_of(const struct analysis_view *view)
 
 bool find_late_samples(const struct analysis_view *view)
 {
-	for (uint16_t event = 0; event < view->work->layout->event_count; event++) {
-		const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
-		const char *name = view->totals[event].event;
+	for (uint16_t event = 0; event < view->recording->event_count; event++) {
+		const struct perf_event_attr *attr = view_attr(view, event);
+		const char *name = view->recording->totals[event].event;
 		char text[FINDING_TEXT];
 		uint64_t samples = 0;
 		if (view->work->times->roles[event] == ROLE_NONE ||

@@ -57,12 +57,12 @@ static char *name_programs(const struct sp_profile *profile)
  */
 static void set_remedy(const struct analysis_view *view, size_t event, char *remedy, size_t size)
 {
-	const struct perf_event_attr *attr = &view->work->layout->events[event].attr;
+	const struct perf_event_attr *attr = view_attr(view, event);
 	bool is_slow = attr->freq && attr->sample_freq < 20000;
 	bool has_switches = false, by_task = attr->inherit;
-	for (size_t i = 0; i < view->work->layout->event_count; i++) {
-		has_switches |= view->work->layout->events[i].attr.context_switch;
-		by_task &= strcmp(view->totals[i].event, TIMES_WAIT_EVENT) != 0;
+	for (size_t i = 0; i < view->recording->event_count; i++) {
+		has_switches |= view_attr(view, i)->context_switch;
+		by_task &= strcmp(view->recording->totals[i].event, TIMES_WAIT_EVENT) != 0;
 	}
 	snprintf(remedy, size, "record %s%s%sat a higher rate%s",
 		 has_switches ? "" : "context switches (--switch-events), ",
@@ -73,7 +73,7 @@ static void set_remedy(const struct analysis_view *view, size_t event, char *rem
 static bool add_finding(const struct analysis_view *view, const struct sp_profile *profile,
 			const struct total *total)
 {
-	size_t event = (size_t)(profile - view->totals);
+	size_t event = (size_t)(profile - view->recording->totals);
 	char unsampled[FINDING_TEXT], tasks[FINDING_TEXT], share[FINDING_TEXT];
 	char of_all[80], remedy[160];
 	bool is_scaled = times_scaled_clock(view->work->times, (uint16_t)event);
@@ -105,7 +105,7 @@ static bool add_finding(const struct analysis_view *view, const struct sp_profil
 static bool add_lacking(const struct analysis_view *view, const struct sp_profile *profile,
 			uint64_t tasks)
 {
-	size_t event = (size_t)(profile - view->totals);
+	size_t event = (size_t)(profile - view->recording->totals);
 	char count[FINDING_TEXT], share[FINDING_TEXT], remedy[160];
 	double part = (double)profile->missing_weight /
 		      ((double)profile->missing_weight + (double)profile->weight);
@@ -141,8 +141,8 @@ static bool find_event(const struct analysis_view *view, const struct sp_profile
 
 bool find_unsampled(const struct analysis_view *view)
 {
-	for (size_t i = 0; i < view->work->layout->event_count; i++)
-		if (!find_event(view, &view->totals[i]))
+	for (size_t i = 0; i < view->recording->event_count; i++)
+		if (!find_event(view, &view->recording->totals[i]))
 			return false;
 	return true;
 }

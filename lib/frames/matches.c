@@ -13,7 +13,8 @@
 
 #define NO_CALLER "[no recorded caller]"
 
-bool matches_filter(const struct analysis_options *options)
+/* Returns whether some filter rejects stacks by their functions. */
+static bool matches_filter(const struct analysis_options *options)
 {
 	return options->filter.focus.count || options->filter.ignore.count || options->stacks.callers ||
 	       options->stacks.callees;
@@ -72,6 +73,7 @@ struct sp_error *matches_init(struct matches *matches, const struct analysis_opt
 	matches->required = (options->filter.focus.count ? MATCH_FOCUS : 0) |
 			    (root ? MATCH_ROOT : 0) |
 			    (parent && options->rows.parent_only ? MATCH_PARENT : 0);
+	matches->by_stack = matches_filter(options) || options->rows.parent_only;
 	matches->no_caller = UINT32_MAX;
 	TRY(add_patterns(matches, &options->filter.focus, MATCH_FOCUS));
 	struct sp_error *error = add_patterns(matches, &options->filter.ignore, MATCH_IGNORE);

@@ -27,6 +27,7 @@ struct matches {
 	VEC(struct name_pattern) patterns;
 	const char *root;    /* name of the function of --callers or --callees; NULL: it is a pattern, or
 			      * there is none */
+	bool by_stack;	     /* some filter needs all functions of a stack */
 	uint8_t required;    /* bits that a stack must have to pass the filters */
 	uint8_t *functions;  /* bits, by index in labels->nodes */
 	uint8_t *frames;     /* bits, by index in labels->frames */
@@ -41,9 +42,6 @@ struct matches {
  */
 bool matches_wanted(const struct analysis_options *options, bool parent);
 
-/* Returns whether some filter rejects stacks by their functions. */
-bool matches_filter(const struct analysis_options *options);
-
 /* Compiles the regular expressions of the options. Fails with SP_ERROR_INVALID if one is not valid. */
 struct sp_error *matches_init(struct matches *matches, const struct analysis_options *options,
 			      bool parent) SP_MUST_CHECK;
@@ -54,6 +52,12 @@ void matches_deinit(struct matches *matches);
 /* Tests all functions of `labels`. `labels` must have tree nodes, and for --parent also symbols. */
 struct sp_error *matches_find(struct matches *matches, const struct labels *labels,
 			      const bool *keys) SP_MUST_CHECK;
+
+/* Returns whether some filter needs all functions of a stack; NULL: options name no functions. */
+static inline bool matches_by_stack(const struct matches *matches)
+{
+	return matches && matches->by_stack;
+}
 
 /* Returns whether a stack passes the filters; `bits` are those of all its frames. */
 static inline bool matches_pass(const struct matches *matches, uint8_t bits)

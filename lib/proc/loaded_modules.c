@@ -142,10 +142,7 @@ static struct sp_error *find_files(const struct sp_ctx *ctx, const char *folder,
 		size_t path_size = colon ? (size_t)(colon - path) : 0;
 		size_t name_size = module_name(path, path_size, name);
 		struct kernel_module *module = find_module(by_name, name, name_size);
-		struct sp_error *error =
-			module ? set_path(arena, module, folder, path, path_size) : NULL;
-		if (error)
-			return error;
+		TRY(module ? set_path(arena, module, folder, path, path_size) : NULL);
 	}
 	return NULL;
 }

@@ -3,6 +3,7 @@
 #include <sprof/profile.h>
 
 #include <string.h>
+#include "profile/analysis_keys.h"
 
 static const struct {
 	const char *name;
@@ -114,4 +115,19 @@ const struct sp_value *sp_row_value(const struct sp_row *row, enum sp_key key)
 		if (row->values[i].key == key)
 			return &row->values[i];
 	return NULL;
+}
+
+struct analysis_keys analysis_keys_of(const struct analysis_options *options)
+{
+	struct analysis_keys ret = {0};
+	for (size_t i = 0; i < options->rows.key_count; i++)
+		ret.rows[options->rows.keys[i]] = true;
+	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
+		if (ret.rows[key]) {
+			ret.details[ret.detail_count++] = key;
+			ret.has_traces |= key_is_trace(key);
+		}
+	memcpy(ret.groups, ret.rows, sizeof(ret.groups));
+	ret.groups[SP_KEY_COMM] |= options->tree.comms;
+	return ret;
 }

@@ -8,7 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/group.c lib/profile/group.h \
 	lib/profile/interval.c lib/profile/interval.h \
 	lib/profile/joint.c \
-	lib/profile/key.c \
+	lib/profile/key.c lib/profile/analysis_keys.h \
 	lib/profile/analysis_options.c lib/profile/analysis_options.h \
 	lib/profile/paths.c lib/profile/paths.h \
 	lib/profile/profile.h \

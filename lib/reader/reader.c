@@ -412,10 +412,7 @@ static struct sp_error *reader_fill(struct sp_reader *reader)
 	TRY(source_open(reader));
 	TRY(find_chunks(reader));
 	TRY(identify(reader));
-	struct sp_error *error =
-		reader->pipe_format ? open_stream(reader) : open_with_header(reader);
-	if (error)
-		return error;
+	TRY(reader->pipe_format ? open_stream(reader) : open_with_header(reader));
 	if (reader->data_fd < 0)
 		reader->data_fd = reader->fd;
 	reader->layout = (struct record_layout){

@@ -278,11 +278,8 @@ static struct sp_error *put_record(struct put *put, const struct sp_record *reco
 	put_u32(put, record->type);
 	put_u16(put, misc_of(record));
 	put_u16(put, 0);
-	struct sp_error *error = record->type < SP_RECORD_HEADER_ATTR
-					 ? put_body(put, record, attr, start)
-					 : put_user_body(put, record, start);
-	if (error)
-		return error;
+	TRY(record->type < SP_RECORD_HEADER_ATTR ? put_body(put, record, attr, start)
+						 : put_user_body(put, record, start));
 	if (attr && attr->sample_id_all && record->type != PERF_RECORD_SAMPLE &&
 	    record->type < SP_RECORD_HEADER_ATTR)
 		put_sample_id(put, &record->id, attr->sample_type);

@@ -132,10 +132,7 @@ static struct sp_error *read_groups(const struct sp_reader *reader, struct arena
 	while (count-- && read_group(&cursor, name, &leader, &members)) {
 		if (leader < next || leader > events || members > events - leader)
 			return NULL;
-		struct sp_error *error = add_group(reader, &(struct event_range){name, leader, members},
-						  arena, groups);
-		if (error)
-			return error;
+		TRY(add_group(reader, &(struct event_range){name, leader, members}, arena, groups));
 		next = leader + members;
 	}
 	return NULL;

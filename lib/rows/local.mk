@@ -6,7 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/rows/merged.c lib/rows/merged.h \
 	lib/rows/merged_event.c lib/rows/merged_event.h \
 	lib/rows/resolve_chains.c lib/rows/resolve_chains.h \
-	lib/rows/run.h \
+	lib/rows/result.h \
 	lib/rows/timed_cells.c lib/rows/timed_cells.h \
 	lib/rows/timed_leaves.c lib/rows/timed_leaves.h \
 	lib/rows/timeline.c lib/rows/timeline.h \

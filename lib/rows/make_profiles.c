@@ -19,7 +19,7 @@ static bool make_source(struct merged *merged, size_t index, struct profile_sour
 		.paths = &summed->paths,
 		.groups = summed->groups.items,
 		.details = &summed->details,
-		.values = {merged->detail_keys, merged->detail_count, describe_value, merged},
+		.values = {merged->keys.details, merged->keys.detail_count, describe_value, merged},
 		.functions = &analysis->functions,
 		.files = &analysis->row_files,
 		.event = analysis->profiles[index].event,

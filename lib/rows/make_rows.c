@@ -56,7 +56,7 @@ static uint32_t row_group(struct summing *summing, uint32_t of, const struct lea
 {
 	const struct counted *counted = summing->resolved->counted;
 	struct summed *summed = summing->summed;
-	const bool *keys = counted->work->keys;
+	const bool *keys = counted->work->keys->rows;
 	struct group group = counted->groups.items[of];
 	if (!keys[SP_KEY_COMM])
 		group.comm = NULL;
@@ -172,7 +172,7 @@ static void open_node(struct summing *summing, uint32_t at)
 	struct path_node *slot = vec_add(&summing->open, &summing->failed);
 	*slot = (struct path_node){at, summing->rows.count, reached};
 	/* The filters reject all stacks through this node. */
-	if (counted->work->by_stack && !summing->nodes[at].samples)
+	if (matches_by_stack(counted->work->matches) && !summing->nodes[at].samples)
 		return;
 	summing->current = summing->times ? &summing->times[at] : NULL;
 	for (uint32_t i = node->run; i < node->run + node->length; i++)
@@ -260,7 +260,7 @@ static void sum_part(struct summing *summing, const struct leaf *leaf, const str
 	struct node_sums sums = {.samples = part->samples, .weight = part->weight};
 	struct leaf_values values = {UINT32_MAX, part->state};
 	bool reached = false;
-	if (counted->work->keys[SP_KEY_PARENT] && counted->work->matches)
+	if (counted->work->keys->rows[SP_KEY_PARENT] && counted->work->matches)
 		values.parent = parent_of(resolved, leaf);
 	summing->current = summing->times ? &part->times : NULL;
 	sums.group = row_group(summing, resolved->states[leaf->node].group, &values);
@@ -325,8 +325,9 @@ static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, c
 static bool show_pending(const struct resolved *resolved)
 {
 	struct counted *counted = resolved->counted;
-	CLEANUP_FREE uint8_t *nodes = counted->work->by_stack ? match_nodes(resolved) : NULL;
-	if (counted->work->by_stack && !nodes)
+	bool by_stack = matches_by_stack(counted->work->matches);
+	CLEANUP_FREE uint8_t *nodes = by_stack ? match_nodes(resolved) : NULL;
+	if (by_stack && !nodes)
 		return false;
 	for (size_t i = 0; i < counted->leaves.pending.count; i++) {
 		struct leaf *leaf = &counted->leaves.items[i];
@@ -348,8 +349,8 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 	const struct work *work = counted->work;
 	CLEANUP(summing_deinit)
 	struct summing summing = {.resolved = resolved, .summed = summed, .labels = work->labels};
-	memcpy(summed->tallies.keys, work->keys, sizeof(work->keys));
-	summed->details.width = work->detail_count;
+	memcpy(summed->tallies.keys, work->keys->rows, sizeof(summed->tallies.keys));
+	summed->details.width = work->keys->detail_count;
 	NEED(show_pending(resolved));
 	if (counted->times.count && work->times->weigher->of_threads)
 		NEED(summing.times = calloc(counted->chains.radix.count + 1,
@@ -358,7 +359,7 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 	summing.next_leaf = calloc(counted->leaves.count + 1, sizeof(*summing.next_leaf));
 	NEED(summing.nodes && summing.next_leaf && tallies_reserve(&summed->tallies, 1) &&
 	     vec_reserve(&summing.open, 1) && vec_reserve(&summing.rows, 1));
-	if (work->by_state || (work->keys[SP_KEY_PARENT] && work->matches)) {
+	if (work->times->by_state || (work->keys->rows[SP_KEY_PARENT] && work->matches)) {
 		sum_leaves(&summing);
 	} else {
 		sum_nodes(&summing);
@@ -373,4 +374,15 @@ void summed_deinit(struct summed *summed)
 	groups_deinit(&summed->groups);
 	details_deinit(&summed->details);
 	tallies_deinit(&summed->tallies);
+}
+
+void workers_deinit(struct workers *workers)
+{
+	for (size_t i = 0; i < workers->count; i++) {
+		struct worker *worker = &workers->items[i];
+		counted_deinit(&worker->counted);
+		resolved_deinit(&worker->resolved);
+		summed_deinit(&worker->summed);
+	}
+	free(workers->items);
 }

@@ -36,11 +36,13 @@ struct worker {
 	struct summed summed;     /* set when frames have labels */
 };
 
-static inline void worker_deinit(struct worker *worker)
-{
-	counted_deinit(&worker->counted);
-	resolved_deinit(&worker->resolved);
-	summed_deinit(&worker->summed);
-}
+/* Workers of one recording. */
+struct workers {
+	const struct work *work;
+	struct worker *items;
+	size_t count;
+};
+
+void workers_deinit(struct workers *workers);
 
 #endif

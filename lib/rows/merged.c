@@ -70,8 +70,8 @@ static struct sp_error *number_events(struct merged *merged, struct event_names 
 	struct sp_analysis *analysis = merged->analysis;
 	recording->event_count = count;
 	recording->events = calloc(count + 1, sizeof(*recording->events));
-	recording->weights = calloc(count + 1, sizeof(*recording->weights));
-	NEED(recording->events && recording->weights &&
+	recording->totals = calloc(count + 1, sizeof(*recording->totals));
+	NEED(recording->events && recording->totals &&
 	     vec_reserve(&analysis->events, analysis->events.count + count));
 	if (merged->weigher->of_threads)
 		return number_one_event(merged, reader, recording);
@@ -126,7 +126,7 @@ static struct sp_error *find_groups(struct merged *merged, const struct sp_recor
 			return error;
 	}
 	for (size_t i = 0; i < analysis->groups.count; i++)
-		merged->replicates |= analysis->groups.items[i].ratio_count > 0;
+		merged->keys.replicates |= analysis->groups.items[i].ratio_count > 0;
 	return NULL;
 }
 
@@ -135,13 +135,10 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 			   const struct sp_recording *recordings, size_t count)
 {
 	CLEANUP(event_names_deinit) struct event_names names = {0};
-	*merged = (struct merged){.analysis = analysis, .options = options,
-				   .weigher = weigher_of(&options->samples)};
-	for (size_t i = 0; i < options->rows.key_count; i++)
-		merged->keys[options->rows.keys[i]] = true;
-	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
-		if (merged->keys[key])
-			merged->detail_keys[merged->detail_count++] = key;
+	*merged = (struct merged){.analysis = analysis,
+				  .options = options,
+				  .weigher = weigher_of(&options->samples),
+				  .keys = analysis_keys_of(options)};
 	merged->recordings = calloc(count + 1, sizeof(*merged->recordings));
 	NEED(merged->recordings);
 	while (merged->recording_count < count) {
@@ -157,8 +154,9 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 	    !(analysis->timelines = calloc(events + 1, sizeof(*analysis->timelines))))
 		return error_no_memory();
 	for (size_t i = 0; i < events; i++) {
-		memcpy(merged->events[i].tallies.keys, merged->keys, sizeof(merged->keys));
-		merged->events[i].details.width = merged->detail_count;
+		memcpy(merged->events[i].tallies.keys, merged->keys.rows,
+		       sizeof(merged->keys.rows));
+		merged->events[i].details.width = merged->keys.detail_count;
 		merged->events[i].cells.limit = options->samples.timeline_cells;
 		const char *name = merged->weigher->name ?: analysis->events.items[i]->name;
 		analysis->profiles[i].event = strtab_add(&analysis->strings, name);
@@ -173,7 +171,7 @@ void merged_deinit(struct merged *merged)
 		merged_event_deinit(&merged->events[i]);
 	for (size_t i = 0; i < merged->recording_count; i++) {
 		free(merged->recordings[i].events);
-		free(merged->recordings[i].weights);
+		free(merged->recordings[i].totals);
 	}
 	free(merged->events);
 	free(merged->recordings);
@@ -210,7 +208,8 @@ static uint64_t add_numbered(struct merged *merged, const struct numbered *added
  * Converts a word of a worker's tuple to a word that is valid for all recordings, for example a
  * function's merged index. Returns false when out of memory.
  */
-static bool translate(struct merged *merged, const struct run *run, enum sp_key key, uint64_t *word)
+static bool translate(struct merged *merged, const struct work *work, enum sp_key key,
+		      uint64_t *word)
 {
 	struct strtab *strings = &merged->analysis->strings;
 	if (*word == DETAIL_NONE)
@@ -220,14 +219,14 @@ static bool translate(struct merged *merged, const struct run *run, enum sp_key 
 		*word = (uintptr_t)text;
 		return text;
 	}
-	if (key == SP_KEY_TIME && run->options.rows.time_offsets)
-		*word -= run->options.rows.time_origin_ns;
+	if (key == SP_KEY_TIME && work->options->rows.time_offsets)
+		*word -= work->options->rows.time_origin_ns;
 	if (key == SP_KEY_CGROUP) {
-		const char *path = sideband_cgroup(&run->sideband, *word);
+		const char *path = sideband_cgroup(&work->read->sideband, *word);
 		struct numbered cgroup = {*word, 0, path ? strtab_add(strings, path) : NULL};
 		*word = path && !cgroup.path ? UINT64_MAX : add_numbered(merged, &cgroup);
 	} else if (key == SP_KEY_CGROUP_ID) {
-		const struct cgroup_namespace *of = &run->sideband.namespaces.items[*word];
+		const struct cgroup_namespace *of = &work->read->sideband.namespaces.items[*word];
 		*word = add_numbered(merged, &(struct numbered){of->ino, of->dev, NULL});
 	}
 	return *word != UINT64_MAX;
@@ -237,13 +236,13 @@ static bool translate(struct merged *merged, const struct run *run, enum sp_key 
  * Adds a worker's tuple of values to the merged event. Returns its index there; UINT32_MAX when
  * out of memory.
  */
-static uint32_t add_detail(struct merged *merged, const struct run *run, struct merged_event *into,
-			   const uint64_t *from)
+static uint32_t add_detail(struct merged *merged, const struct work *work,
+			   struct merged_event *into, const uint64_t *from)
 {
 	uint64_t words[SP_KEY_COUNT];
-	for (size_t i = 0; i < merged->detail_count; i++) {
+	for (size_t i = 0; i < merged->keys.detail_count; i++) {
 		words[i] = from[i];
-		if (!translate(merged, run, merged->detail_keys[i], &words[i]))
+		if (!translate(merged, work, merged->keys.details[i], &words[i]))
 			return UINT32_MAX;
 	}
 	return details_add(&into->details, words);
@@ -251,41 +250,47 @@ static uint32_t add_detail(struct merged *merged, const struct run *run, struct 
 
 /* Adds a worker's group to the merged event. Returns its index there; UINT32_MAX when out of memory
  * for its texts. */
-static uint32_t add_group(struct merged *merged, const struct run *run, const struct summed *summed,
-			  const struct group *from)
+static uint32_t add_group(struct merged *merged, const struct merged_recording *recording,
+			  const struct worker *worker, const struct group *from)
 {
+	const struct work *work = worker->counted.work;
 	struct group group = *from;
-	group.event = run->number_of[from->event];
+	group.event = recording->events[from->event];
 	struct merged_event *into = &merged->events[group.event];
 	group.replicate = 0;
-	if (merged->detail_count) {
-		group.detail = add_detail(merged, run, into, details_words(&summed->details, from->detail));
+	if (merged->keys.detail_count) {
+		group.detail = add_detail(merged, work, into,
+					  details_words(&worker->summed.details, from->detail));
 		if (group.detail == UINT32_MAX)
 			return UINT32_MAX;
 	}
 	if (from->comm)
-		group.comm = strtab_add(&merged->analysis->strings, run_comm(run, from->comm));
+		group.comm = strtab_add(&merged->analysis->strings, work_comm(work, from->comm));
 	return from->comm && !group.comm ? UINT32_MAX : groups_add(&into->groups, &group);
 }
 
-static bool add_tallies(struct merged *merged, const struct run *run, const struct summed *summed)
+static bool add_tallies(struct merged *merged, const struct merged_recording *recording,
+			const struct worker *worker)
 {
+	const struct summed *summed = &worker->summed;
+	struct sp_ctx *ctx = worker->counted.work->ctx;
 	/* Replicates have rows of their own in `summed`, and events have rows of their own here. */
-	if (merged->event_count == 1 && !merged->replicates &&
+	if (merged->event_count == 1 && !merged->keys.replicates &&
 	    !tallies_reserve(&merged->events->tallies, summed->tallies.count))
 		return false;
-	for (size_t i = 0; i < summed->tallies.count && !ctx_cancelled(run->ctx); i++) {
+	for (size_t i = 0; i < summed->tallies.count && !ctx_cancelled(ctx); i++) {
 		const struct tally *tally = &summed->tallies.items[i];
 		const struct group *group = &summed->groups.items[tally->group];
-		struct merged_event *into = &merged->events[run->number_of[group->event]];
-		uint32_t index = add_group(merged, run, summed, group);
+		struct merged_event *into = &merged->events[recording->events[group->event]];
+		uint32_t index = add_group(merged, recording, worker, group);
 		uint32_t row = tallies_merge(&into->tallies, index, tally);
 		if (i < summed->tallies.times.count)
 			tallies_merge_times(&into->tallies, row, &summed->tallies.times.items[i]);
 		if (index == UINT32_MAX || into->groups.failed || into->details.failed ||
 		    into->tallies.failed)
 			return false;
-		if (merged->replicates && !merged_event_replicate(into, row, group->replicate, tally))
+		if (merged->keys.replicates &&
+		    !merged_event_replicate(into, row, group->replicate, tally))
 			return false;
 	}
 	return true;
@@ -316,15 +321,15 @@ static uint64_t missing_weight(const struct sp_profile *profile)
  * Replaces the weights of a clock's samples by the times to which they were scaled. Time without
  * samples counts as samples of the mean weight.
  */
-static void scale_sums(const struct run *run, const struct scaled_clock *clock,
+static void scale_sums(const struct workers *workers, const struct scaled_clock *clock,
 		       struct weight_sums *all, struct weight_sums *shown)
 {
 	double mean = all->samples ? (double)all->weight / (double)all->samples : 0;
 	uint64_t each = weight_round(mean * clock->factor);
 	all->weight = clock->ns;
 	shown->weight = 0;
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct worker *worker = &run->workers[i];
+	for (size_t i = 0; i < workers->count; i++) {
+		const struct worker *worker = &workers->items[i];
 		const struct counted *counted = &worker->counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
@@ -338,14 +343,17 @@ static void scale_sums(const struct run *run, const struct scaled_clock *clock,
 }
 
 /* Sets the totals of one event of a recording, and adds its weight to the merged event. */
-static void sum_up(const struct run *run, uint16_t event, struct sp_profile *profile,
+static void sum_up(const struct workers *workers, uint16_t event, struct sp_profile *profile,
 		   struct merged_event *into)
 {
-	const struct sp_event *of = &run->work.layout->events[event];
-	const struct event_throttling throttling = losses_throttling(run->sideband.losses, event);
+	const struct work *work = workers->work;
+	const struct sp_event *of = &work->read->sideband.layout->events[event];
+	const struct sp_losses *losses = work->read->sideband.losses;
+	const struct event_throttling throttling = losses_throttling(losses, event);
+	const struct sp_analysis_samples *samples = &work->options->samples;
 	struct weight_sums all = {0}, shown = {0};
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct event_sums *sums = &run->workers[i].counted.events[event];
+	for (size_t i = 0; i < workers->count; i++) {
+		const struct event_sums *sums = &workers->items[i].counted.events[event];
 		weight_sums_merge(&all, &sums->all);
 		weight_sums_merge(&shown, &sums->shown);
 		add_ends(profile->stacks, sums->ends);
@@ -357,10 +365,10 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 		profile->branch_stacks += sums->branch_stacks;
 		profile->accesses += sums->accesses;
 	}
-	const struct scaled_clock *clock = times_scaled_clock(&run->times, event);
+	const struct scaled_clock *clock = times_scaled_clock(work->times, event);
 	if (clock)
-		scale_sums(run, clock, &all, &shown);
-	if (run->times.roles[event] == ROLE_ON_CPU) {
+		scale_sums(workers, clock, &all, &shown);
+	if (work->times->roles[event] == ROLE_ON_CPU) {
 		weight_sums_merge(&into->all, &all);
 		weight_sums_merge(&into->shown, &shown);
 	}
@@ -369,21 +377,22 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->weight_is_scaled = clock;
 	profile->shown_samples = shown.samples;
 	profile->shown_weight = shown.weight;
-	profile->lost = sp_losses_count(run->sideband.losses, event);
-	profile->lost_own = sp_losses_own(run->sideband.losses, event);
+	profile->lost = sp_losses_count(losses, event);
+	profile->lost_own = sp_losses_own(losses, event);
 	profile->throttled_count = throttling.count;
 	profile->throttled_ns = throttling.ns;
-	profile->weight_is_latency = run->options.samples.memory && of->attr.sample_type &
+	profile->weight_is_latency = samples->memory && of->attr.sample_type &
 				     (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
 	/* Old kernels count 1 for each sample of a clock. */
 	bool has_time = all.weight > all.samples || !all.samples;
-	profile->weight_is_time = !run->options.samples.memory && !run->options.samples.branches &&
+	profile->weight_is_time = !samples->memory && !samples->branches &&
 				  record_is_clock(of->attr.type, of->attr.config) && has_time;
-	profile->of_branches = run->options.samples.branches;
+	profile->of_branches = samples->branches;
 	profile->missing_weight = missing_weight(profile);
-	profile->has_callchains = !run->options.samples.branches &&
-				  (of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
-				   (run->unwinding.unwinder && dump_unwind_has_dump(&of->attr)));
+	profile->has_callchains =
+		!samples->branches &&
+		(of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
+		 (work->read->unwinding.unwinder && dump_unwind_has_dump(&of->attr)));
 }
 
 /* Adds one recording's totals of an event to the totals of all recordings. */
@@ -414,12 +423,12 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 }
 
 /* Adds the recording's times to the profile, and the sums of all leaves that pass the filters. */
-static void add_times_of_threads(const struct run *run, struct sp_profile *profile,
+static void add_times_of_threads(const struct workers *workers, struct sp_profile *profile,
 				 struct state_whole *whole)
 {
 	struct state_sums leaves = {0}, wakeups = {0};
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct counted *counted = &run->workers[i].counted;
+	for (size_t i = 0; i < workers->count; i++) {
+		const struct counted *counted = &workers->items[i].counted;
 		state_sums_add(&wakeups, &counted->times.wakeups);
 		for (size_t j = 0; j < counted->times.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
@@ -429,45 +438,46 @@ static void add_times_of_threads(const struct run *run, struct sp_profile *profi
 				state_sums_add(&leaves, &counted->times.items[j].sums);
 		}
 	}
-	profile->mode = run->options.samples.mode;
-	times_add_totals(&run->times, &leaves, &wakeups, profile, whole);
+	profile->mode = workers->work->options->samples.mode;
+	times_add_totals(workers->work->times, &leaves, &wakeups, profile, whole);
 }
 
 /* Computes the totals of each event of a recording, and adds them to the totals of all recordings. */
-static struct sp_error *total_events(struct merged *merged, struct run *run,
-				     struct merged_recording *recording)
+static struct sp_error *total_events(struct merged *merged, struct merged_recording *recording,
+				     const struct workers *workers)
 {
 	struct sp_analysis *analysis = merged->analysis;
-	run->totals = calloc(run->event_count + 1, sizeof(*run->totals));
-	NEED(run->totals);
-	for (uint16_t i = 0; i < run->event_count; i++) {
-		struct sp_profile *total = &run->totals[i], *all = &analysis->profiles[run->number_of[i]];
-		struct merged_event *into = &merged->events[run->number_of[i]];
-		CLEANUP(programs_deinit) struct programs unsampled = {0};
-		total->event = merged->weigher->of_threads ? sp_reader_event(run->reader, i)->name
-							   : all->event;
-		sum_up(run, i, total, into);
-		recording->weights[i] = total->weight;
+	const struct work *work = workers->work;
+	for (uint16_t i = 0; i < recording->event_count; i++) {
+		struct sp_profile *total = &recording->totals[i];
+		struct sp_profile *all = &analysis->profiles[recording->events[i]];
+		struct merged_event *into = &merged->events[recording->events[i]];
+		CLEANUP(programs_deinit)
+		struct programs unsampled = {.strings = &analysis->strings};
+		total->event = merged->weigher->of_threads
+				       ? sp_reader_event(work->read->reader, i)->name
+				       : all->event;
+		sum_up(workers, i, total, into);
 		if (merged->weigher->of_threads) {
 			/* Weights are added below, for all events. */
 			struct sp_profile one = *total;
 			one.weight = one.shown_samples = one.shown_weight = one.missing_weight = 0;
-			if (run->times.roles[i] == ROLE_NONE)
+			if (work->times->roles[i] == ROLE_NONE)
 				continue;
-			if (run->times.roles[i] != ROLE_ON_CPU)
+			if (work->times->roles[i] != ROLE_ON_CPU)
 				all->wait_samples += one.samples;
 			add_totals(all, &one);
 			continue;
 		}
 		into->missing = weight_add(into->missing, total->missing_weight);
-		NEED(unsampled_find(run, i, &unsampled) &&
+		NEED(unsampled_find(workers, i, total, &unsampled) &&
 		     programs_list(&unsampled, &analysis->arena, total) &&
 		     programs_merge(&into->unsampled, &unsampled));
 		total->missing_weight = weight_add(total->missing_weight, unsampled.lacking);
 		add_totals(all, total);
 	}
 	if (merged->weigher->of_threads)
-		add_times_of_threads(run, &analysis->profiles[0], &merged->events[0].states);
+		add_times_of_threads(workers, &analysis->profiles[0], &merged->events[0].states);
 	return NULL;
 }
 
@@ -475,82 +485,81 @@ static struct sp_error *total_events(struct merged *merged, struct run *run,
  * Gives the first worker's time bins of each event to the analysis, and adds the other workers'
  * bins to them.
  */
-static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run *run)
+static struct sp_error *take_time_bins(struct sp_analysis *analysis,
+				       const struct merged_recording *recording,
+				       const struct workers *workers)
 {
-	analysis->time_bins = calloc(run->event_count + 1, sizeof(*analysis->time_bins));
+	analysis->time_bins = calloc(recording->event_count + 1, sizeof(*analysis->time_bins));
 	NEED(analysis->time_bins);
-	for (size_t i = 0; i < run->worker_count; i++)
-		for (size_t event = 0; event < run->event_count; event++) {
-			struct time_bins **bins = &run->workers[i].counted.time_bins[event];
-			struct time_bins **to = &analysis->time_bins[run->number_of[event]];
+	for (size_t i = 0; i < workers->count; i++)
+		for (size_t event = 0; event < recording->event_count; event++) {
+			struct time_bins **bins = &workers->items[i].counted.time_bins[event];
+			struct time_bins **to = &analysis->time_bins[recording->events[event]];
 			if (!*to)
 				*to = take_ptr(*bins);
 			else if (*bins)
 				time_bins_merge(*to, *bins);
 		}
-	for (size_t event = 0; event < run->event_count; event++)
+	for (size_t event = 0; event < recording->event_count; event++)
 		if (analysis->time_bins[event])
 			time_bins_finish(analysis->time_bins[event]);
 	return NULL;
 }
 
 /*
- * Finds the times of the recording's first and last sample, and adds its duration. The analysis has
- * the times only if there is a single recording, because the clocks of several differ.
+ * Adds the recording's duration. The analysis has the times only if there is a single recording,
+ * because the clocks of several differ.
  */
-static struct sp_error *add_times(struct merged *merged, struct run *run)
+static struct sp_error *add_times(struct merged *merged, const struct merged_recording *recording,
+				  const struct workers *workers)
 {
 	struct sp_analysis *analysis = merged->analysis;
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct counted *counted = &run->workers[i].counted;
-		if (!counted->last_ns)
-			continue;
-		if (!run->last_ns || counted->first_ns < run->first_ns)
-			run->first_ns = counted->first_ns;
-		if (counted->last_ns > run->last_ns)
-			run->last_ns = counted->last_ns;
-	}
-	uint64_t duration_ns = run->last_ns - run->first_ns;
+	uint64_t duration_ns = recording->span.end_ns - recording->span.begin_ns;
 	analysis->duration_ns += duration_ns;
 	if (duration_ns > merged->longest_ns)
 		merged->longest_ns = duration_ns;
 	if (merged->recording_count > 1)
 		return NULL;
-	analysis->first_ns = run->first_ns;
-	analysis->last_ns = run->last_ns;
-	return run->options.samples.time_bins ? take_time_bins(analysis, run) : NULL;
+	analysis->first_ns = recording->span.begin_ns;
+	analysis->last_ns = recording->span.end_ns;
+	return merged->options->samples.time_bins ? take_time_bins(analysis, recording, workers)
+						  : NULL;
 }
 
 /* Adds a worker's call tree, and its cells, if they are requested. False when out of memory. */
-static bool add_tree(struct merged *merged, const struct worker *worker, struct run *run, size_t index,
+static bool add_tree(struct merged *merged, const struct merged_recording *recording,
+		     const struct workers *workers, size_t index,
 		     struct merged_event *const *events)
 {
-	if (run->options.tree.order == SP_TREE_NONE)
+	const struct worker *worker = &workers->items[index];
+	struct strtab *strings = &merged->analysis->strings;
+	if (merged->options->tree.order == SP_TREE_NONE)
 		return true;
-	if (!run->options.samples.timeline)
-		return trees_build(run, events, &worker->resolved, NULL);
-	CLEANUP_FREE uint32_t *nodes = calloc(worker->counted.leaves.count + 1,
-					      trees_paths_per_leaf(run) * sizeof(*nodes));
-	return nodes && trees_build(run, events, &worker->resolved, nodes) &&
-	       timeline_add_worker(merged, run, index, worker, nodes);
+	if (!merged->options->samples.timeline)
+		return trees_build(strings, events, &worker->resolved, NULL);
+	CLEANUP_FREE uint32_t *nodes =
+		calloc(worker->counted.leaves.count + 1,
+		       trees_paths_per_leaf(merged->weigher) * sizeof(*nodes));
+	return nodes && trees_build(strings, events, &worker->resolved, nodes) &&
+	       timeline_add_worker(merged, recording, workers, index, nodes);
 }
 
-struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index)
+struct sp_error *merged_add(struct merged *merged, struct merged_recording *recording,
+			    const struct workers *workers)
 {
-	struct merged_recording *recording = &merged->recordings[index];
-	CLEANUP_FREE struct merged_event **by_event = calloc(run->event_count + 1, sizeof(*by_event));
+	bool timeline = merged->options->samples.timeline;
+	CLEANUP_FREE struct merged_event **by_event =
+		calloc(recording->event_count + 1, sizeof(*by_event));
 	NEED(by_event);
-	for (size_t i = 0; i < run->event_count; i++)
-		by_event[i] = &merged->events[run->number_of[i]];
-	TRY(add_times(merged, run));
-	NEED(lifetimes_finish(&run->sideband.lifetimes, run->last_ns));
-	NEED(!run->options.samples.timeline || timeline_begin_recording(merged, run, index));
-	for (size_t i = 0; i < run->worker_count; i++)
-		NEED(add_tallies(merged, run, &run->workers[i].summed) &&
-		     add_tree(merged, &run->workers[i], run, index, by_event));
-	if (run->options.samples.timeline && !timeline_end_recording(merged, run))
-		return error_no_memory();
-	return total_events(merged, run, recording);
+	for (size_t i = 0; i < recording->event_count; i++)
+		by_event[i] = &merged->events[recording->events[i]];
+	TRY(add_times(merged, recording, workers));
+	NEED(!timeline || timeline_begin_recording(merged, recording, workers));
+	for (size_t i = 0; i < workers->count; i++)
+		NEED(add_tallies(merged, recording, &workers->items[i]) &&
+		     add_tree(merged, recording, workers, i, by_event));
+	NEED(!timeline || timeline_end_recording(merged, recording, workers));
+	return total_events(merged, recording, workers);
 }
 
 void merged_scale_findings(struct merged *merged)
@@ -566,7 +575,7 @@ void merged_scale_findings(struct merged *merged)
 				const struct sp_profile *profile = &analysis->profiles[recording->events[j]];
 				if (finding->event && strcmp(finding->event, profile->event) != 0)
 					continue;
-				own += (double)recording->weights[j];
+				own += (double)recording->totals[j].weight;
 				all += (double)profile->weight;
 			}
 			finding->share *= all > 0 ? own / all : 0;

@@ -6,8 +6,9 @@
 #ifndef ROWS_MERGED_H
 #define ROWS_MERGED_H
 
+#include "rows/make_rows.h"
 #include "rows/merged_event.h"
-#include "rows/run.h"
+#include "rows/result.h"
 #include "rows/timed_cells.h"
 
 /* A cgroup or a cgroup namespace, as rows show it. */
@@ -21,9 +22,11 @@ struct numbered {
 struct merged_recording {
 	uint16_t *events;    /* index: event of this recording; value: number of the event among all
 			      * recordings' events */
-	uint64_t *weights;   /* index: event of this recording; value: its weight, set when the recording is
-			      * added */
 	size_t event_count;
+	const char *label; /* path with which its findings begin; NULL: there are no others */
+	struct sp_profile *totals; /* index: event; totals of this recording, without rows; set when
+				    * it is added */
+	struct sp_time_span span;  /* first to last sample; 0 to 0: none has a time */
 	size_t finding_count; /* number of findings of this recording and of those before it */
 };
 
@@ -38,10 +41,7 @@ struct merged {
 	VEC(struct numbered) numbered; /* value of the keys SP_KEY_CGROUP and SP_KEY_CGROUP_ID is an index
 				        * here */
 	struct u64map numbered_of;     /* id or inode number -> its first index in `numbered` */
-	bool keys[SP_KEY_COUNT];       /* keys of rows */
-	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of samples */
-	size_t detail_count;
-	bool replicates;
+	struct analysis_keys keys;
 	struct u64map thread_of;       /* pid, tid -> index of the timelines' threads */
 	struct timed_cells timed;      /* modes of time: the recording's cells, to be placed */
 	unsigned int part_shift;       /* widest parts of the recordings, see timed_cells_shift() */
@@ -57,8 +57,9 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 			   const struct sp_recording *recordings, size_t count) SP_MUST_CHECK;
 void merged_deinit(struct merged *merged);
 
-/* Adds the results of recording `index`. Also sets the run's totals and times. */
-struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index) SP_MUST_CHECK;
+/* Adds the results of a recording, with its span. Also sets its totals. */
+struct sp_error *merged_add(struct merged *merged, struct merged_recording *recording,
+			    const struct workers *workers) SP_MUST_CHECK;
 
 /*
  * Converts the shares in findings from shares of one recording's weight to shares of all recordings'

@@ -64,7 +64,7 @@ uint32_t resolved_outermost(const struct resolved *resolved, const struct leaf *
 
 enum sp_stack_end resolved_stack_end(const struct resolved *resolved, const struct leaf *leaf)
 {
-	const struct record_layout *layout = resolved->counted->work->layout;
+	const struct record_layout *layout = resolved->counted->work->read->sideband.layout;
 	const struct node_state *state = &resolved->states[leaf->node];
 	return stack_end_of(&layout->events[resolved_event(resolved, leaf)].attr,
 			    (enum sp_misc_end)state->end,

@@ -20,19 +20,19 @@
 #define FRAME_USER UINT8_MAX
 
 /* Returns whether the slice passes the filters. Filters of code exclude time without samples. */
-static bool shows_rest(const struct run *run, const struct slice *slice,
+static bool shows_rest(const struct work *work, const struct slice *slice,
 		       const struct task_totals *of, const char *name, uint64_t last_ns)
 {
-	const struct sp_filter *filter = &run->options.filter;
-	const struct sp_analysis_stacks *stacks = &run->options.stacks;
+	const struct sp_filter *filter = &work->options->filter;
+	const struct sp_analysis_stacks *stacks = &work->options->stacks;
 	const struct machine_command *command = NULL;
 	if (!slice->shown || filter->dsos.count || filter->symbols.count || filter->cpus.count ||
 	    filter->focus.count || filter->ignore.count ||
 	    filter->parallelism.count || stacks->callers || stacks->callees ||
-	    run->options.rows.parent_only)
+	    work->options->rows.parent_only)
 		return false;
 	if (filter_has_commands(filter))
-		command = machine_command(run->machine, of->pid, last_ns);
+		command = machine_command(work->read->machine, of->pid, last_ns);
 	return filter_pattern(filter->comms.items, filter->comms.count, name) &&
 	       filter_task(filter, of->pid, of->tid) &&
 	       filter_command(filter, command ? command->argument : NULL,
@@ -82,38 +82,39 @@ static bool add_cells(struct counted *counted, const struct slice *slice,
 }
 
 /* Adds a leaf without a stack for a part of a slice's rest. Returns false when out of memory. */
-static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
+static bool add_rest(struct counted *counted, uint16_t event, const struct slice *slice,
 		     const struct state_sums *rest, uint32_t answer)
 {
-	struct counted *counted = &run->workers[0].counted;
-	const struct task_totals *of = task_states_totals(run->times.states, slice->lifetime);
-	const bool *keys = run->work.group_keys;
+	const struct work *work = counted->work;
+	const struct machine *machine = work->read->machine;
+	const struct task_totals *of = task_states_totals(work->times->states, slice->lifetime);
+	const bool *keys = work->keys->groups;
 	uint64_t words[SP_KEY_COUNT], last_ns = slice->end_ns - (slice->end_ns > slice->begin_ns);
-	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
-	if (!state_sums_total(rest) || !shows_rest(run, slice, of, span.name, last_ns))
+	struct machine_span span = machine_span(machine, of->pid, of->tid, last_ns);
+	if (!state_sums_total(rest) || !shows_rest(work, slice, of, span.name, last_ns))
 		return true;
 	struct task task = {.pid = of->pid, .tid = of->tid, .span = span};
-	for (size_t i = 0; i < run->work.detail_count; i++) {
-		enum sp_key key = run->work.detail_keys[i];
-		words[i] = key == SP_KEY_TIME ? slices_step(&run->options.rows, slice->begin_ns)
+	for (size_t i = 0; i < work->keys->detail_count; i++) {
+		enum sp_key key = work->keys->details[i];
+		words[i] = key == SP_KEY_TIME ? slices_step(&work->options->rows, slice->begin_ns)
 			   : key == SP_KEY_PROCESS
 				   ? (uintptr_t)sample_process(counted, &task)
 			   : key_is_of_command(key)
-				   ? command_word(run->machine, key, of->pid, last_ns)
+				   ? command_word(machine, key, of->pid, last_ns)
 				   : DETAIL_NONE;
 		if (key == SP_KEY_PROCESS && !words[i])
 			return false;
 	}
 	struct machine_process process = {0};
-	if (run->options.tree.processes)
-		process = machine_process(run->machine, of->pid, last_ns);
+	if (work->options->tree.processes)
+		process = machine_process(machine, of->pid, last_ns);
 	const struct group group = {
 		.event = event,
 		.comm = keys[SP_KEY_COMM] ? span.name : NULL,
 		.pid = keys[SP_KEY_PID] ? (int32_t)of->pid : 0,
 		.tid = keys[SP_KEY_TID] ? (int32_t)of->tid : 0,
 		.cpu = keys[SP_KEY_CPU] ? -1 : 0,
-		.detail = run->work.detail_count ? details_add(&counted->details, words) : 0,
+		.detail = work->keys->detail_count ? details_add(&counted->details, words) : 0,
 		.stratum = stratum_on_cpu(slice->number, 0),
 		.process_pid = process.pid,
 		.process_ns = process.from_ns,
@@ -134,20 +135,22 @@ static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
  * Returns whether a significant part of the on-CPU samples is missing: by losses, by throttling, or
  * because single events were disabled.
  */
-static bool misses_samples(const struct run *run)
+static bool misses_samples(const struct workers *workers)
 {
-	const struct sp_losses *losses = run->sideband.losses;
+	const struct times *times = workers->work->times;
+	const struct sideband *sideband = &workers->work->read->sideband;
+	const struct sp_losses *losses = sideband->losses;
 	double weight = 0, missing = 0;
 	bool open = false; /* a throttling has no known end */
-	if (run->times.states && task_states_partly_off(run->times.states))
+	if (times->states && task_states_partly_off(times->states))
 		return true;
-	for (uint16_t event = 0; event < run->event_count; event++) {
-		if (run->times.roles[event] != ROLE_ON_CPU ||
-		    !(run->times.weigher->of_threads || times_scaled_clock(&run->times, event)))
+	for (uint16_t event = 0; event < sideband->layout->event_count; event++) {
+		if (times->roles[event] != ROLE_ON_CPU ||
+		    !(times->weigher->of_threads || times_scaled_clock(times, event)))
 			continue;
-		for (size_t i = 0; i < run->worker_count; i++)
-			weight += (double)run->workers[i].counted.events[event].all.weight;
-		missing += (double)sp_losses_own(losses, event) * (double)run->times.period +
+		for (size_t i = 0; i < workers->count; i++)
+			weight += (double)workers->items[i].counted.events[event].all.weight;
+		missing += (double)sp_losses_own(losses, event) * (double)times->period +
 			   (double)losses_throttling(losses, event).ns;
 		for (size_t i = 0; i < sp_losses_throttling_count(losses); i++)
 			open |= sp_losses_throttling(losses, i)->event == event &&
@@ -156,40 +159,37 @@ static bool misses_samples(const struct run *run)
 	return open || missing > weight * MISSING_PART_MAX;
 }
 
-struct sp_error *timed_leaves_add_rests(struct run *run)
+struct sp_error *timed_leaves_add_rests(struct workers *workers, struct times *times)
 {
+	struct names *names = workers->work->names;
+	struct counted *first = &workers->items[0].counted;
 	CLEANUP(sample_weights_deinit) struct sample_weights all = {0};
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct sample_weights *from = &run->workers[i].counted.times.strata;
+	for (size_t i = 0; i < workers->count; i++) {
+		const struct sample_weights *from = &workers->items[i].counted.times.strata;
 		for (size_t j = 0; j < from->count; j++)
 			NEED(sample_weights_add(&all, &from->items[j]));
 	}
 	/* Missing samples may have been in user code. */
-	run->times.user_only &= !misses_samples(run);
-	TRY(times_compute(&run->times, &all));
+	times->user_only &= !misses_samples(workers);
+	TRY(times_compute(times, &all));
 	uint32_t answers[REST_COUNT] = {0};
-	for (enum names_rest i = 0; i < REST_COUNT && run->times.strata.slice_count; i++) {
-		answers[i] = names_add_rest(&run->names, i);
+	for (enum names_rest i = 0; i < REST_COUNT && times->strata.slice_count; i++) {
+		answers[i] = names_add_rest(names, i);
 		NEED(answers[i] != ANSWER_FAILED);
 	}
-	for (uint32_t i = 0; i < run->times.strata.slice_count; i++) {
+	for (uint32_t i = 0; i < times->strata.slice_count; i++) {
 		struct slice slice;
-		uint16_t event = times_rest(&run->times, i, &slice);
-		const struct time_rest *rest = &run->times.strata.rests[i];
+		uint16_t event = times_rest(times, i, &slice);
+		const struct time_rest *rest = &times->strata.rests[i];
 		const struct state_sums kernel = {.ns = {[TIME_ON_CPU] = rest->kernel_ns}};
 		const struct state_sums unrecorded = {.ns = {[TIME_ON_CPU] = rest->unrecorded_ns}};
 		const struct state_sums blocked = {.ns = {[TIME_BLOCKED] = rest->all_blocked_ns}};
-		NEED(add_rest(run, event, &slice, &rest->no_stack, answers[REST_NO_STACK]) &&
-		     add_rest(run, event, &slice, &blocked, answers[REST_ALL_BLOCKED]) &&
-		     add_rest(run, event, &slice, &kernel, answers[REST_KERNEL]) &&
-		     add_rest(run, event, &slice, &unrecorded, answers[REST_UNRECORDED]));
+		NEED(add_rest(first, event, &slice, &rest->no_stack, answers[REST_NO_STACK]) &&
+		     add_rest(first, event, &slice, &blocked, answers[REST_ALL_BLOCKED]) &&
+		     add_rest(first, event, &slice, &kernel, answers[REST_KERNEL]) &&
+		     add_rest(first, event, &slice, &unrecorded, answers[REST_UNRECORDED]));
 	}
 	return NULL;
-}
-
-static const struct group *group_of(const struct worker *worker, const struct leaf *leaf)
-{
-	return &worker->counted.groups.items[worker->resolved.states[leaf->node].group];
 }
 
 /* Returns the reason of each frame, by its function, or FRAME_USER. NULL when out of memory. */
@@ -215,7 +215,7 @@ static uint8_t reason_of(const struct worker *worker, const struct leaf *leaf,
 {
 	const struct resolved *resolved = &worker->resolved;
 	const struct counted *counted = &worker->counted;
-	const struct group *group = group_of(worker, leaf);
+	const struct group *group = &counted->groups.items[resolved->states[leaf->node].group];
 	uint8_t reason = frames[answer_frame(leaf->answer)];
 	uint32_t at = leaf->node;
 	if (group->kernel_chain) {
@@ -231,7 +231,7 @@ static uint8_t reason_of(const struct worker *worker, const struct leaf *leaf,
 		at = node->parent;
 	}
 	if ((reason == WAIT_UNKNOWN || reason == FRAME_USER) && group->syscall)
-		return wait_reason_of_syscall(sp_reader_info(counted->work->reader)->arch,
+		return wait_reason_of_syscall(sp_reader_info(counted->work->read->reader)->arch,
 					      group->syscall - 1);
 	return reason == FRAME_USER ? WAIT_UNKNOWN : reason;
 }
@@ -260,8 +260,8 @@ static uint64_t hash_group(const struct counted *counted, const struct group *gr
 	hash = hash_pair(hash_pair(hash, numbers), (uint32_t)group->cpu);
 	if (group->kernel_chain)
 		hash = hash_pair(hash, node_hashes[group->kernel_chain - 1]);
-	for (size_t i = 0; i < work->detail_count; i++) {
-		enum sp_key key = work->detail_keys[i];
+	for (size_t i = 0; i < work->keys->detail_count; i++) {
+		enum sp_key key = work->keys->details[i];
 		uint64_t word = details_words(&counted->details, group->detail)[i];
 		if (word != DETAIL_NONE && key_is_text(key))
 			hash = hash_pair(hash, hash_text((const char *)(uintptr_t)word));
@@ -305,21 +305,21 @@ static uint64_t *order_leaves(const struct worker *worker, const uint64_t *frame
 }
 
 /* Sets the times of all leaves. */
-static struct sp_error *scale_leaves(struct run *run)
+static struct sp_error *scale_leaves(struct workers *workers, struct times *times)
 {
-	const struct names *names = &run->names;
+	const struct names *names = workers->work->names;
 	CLEANUP_FREE uint64_t *hashes = calloc(names->frames.count + 1, sizeof(*hashes));
-	CLEANUP_FREE struct ordered_leaves *all = calloc(run->worker_count, sizeof(*all));
+	CLEANUP_FREE struct ordered_leaves *all = calloc(workers->count, sizeof(*all));
 	bool done = hashes && all;
 	for (size_t i = 0; done && i < names->frames.count; i++)
 		hashes[i] = hash_frame(&names->frames.items[i]);
-	for (size_t i = 0; done && i < run->worker_count; i++) {
-		all[i].times = &run->workers[i].counted.times;
-		all[i].orders = order_leaves(&run->workers[i], hashes);
+	for (size_t i = 0; done && i < workers->count; i++) {
+		all[i].times = &workers->items[i].counted.times;
+		all[i].orders = order_leaves(&workers->items[i], hashes);
 		done = all[i].orders;
 	}
-	done = done && leaf_times_scale(all, (uint32_t)run->worker_count, &run->times.strata);
-	for (size_t i = 0; all && i < run->worker_count; i++)
+	done = done && leaf_times_scale(all, (uint32_t)workers->count, &times->strata);
+	for (size_t i = 0; all && i < workers->count; i++)
 		free(all[i].orders);
 	NEED(done);
 	return NULL;
@@ -369,15 +369,15 @@ static void places_deinit(struct blocked_places *places)
 }
 
 /* Leaves out idle threads. Returns false when out of memory. */
-static bool leave_out_idle(struct run *run)
+static bool leave_out_idle(struct workers *workers, struct times *times)
 {
 	CLEANUP(places_deinit) struct blocked_places places = {0};
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct counted *counted = &run->workers[i].counted;
+	for (size_t i = 0; i < workers->count; i++) {
+		const struct counted *counted = &workers->items[i].counted;
 		for (size_t j = 0; j < counted->times.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			const struct leaf_time *time = &counted->times.items[j];
-			uint32_t lifetime = times_lifetime(&run->times, time);
+			uint32_t lifetime = times_lifetime(times, time);
 			if (!time->sums.ns[TIME_BLOCKED] || lifetime == LIFETIME_NONE)
 				continue;
 			uint64_t hash = hash_pair(lifetime, answer_frame(leaf->answer));
@@ -386,17 +386,17 @@ static bool leave_out_idle(struct run *run)
 			if (!ns)
 				return false;
 			*ns = weight_add(*ns, time->sums.ns[TIME_BLOCKED]);
-			times_note_place(&run->times, lifetime, *ns);
+			times_note_place(times, lifetime, *ns);
 		}
 	}
-	if (!times_leave_out_idle(&run->times))
+	if (!times_leave_out_idle(times))
 		return true;
-	for (size_t i = 0; i < run->worker_count; i++) {
-		struct counted *counted = &run->workers[i].counted;
+	for (size_t i = 0; i < workers->count; i++) {
+		struct counted *counted = &workers->items[i].counted;
 		for (size_t j = 0; j < counted->times.count; j++) {
 			struct leaf_time *time = &counted->times.items[j];
-			uint32_t lifetime = times_lifetime(&run->times, time);
-			if (lifetime == LIFETIME_NONE || !times_is_idle(&run->times, lifetime))
+			uint32_t lifetime = times_lifetime(times, time);
+			if (lifetime == LIFETIME_NONE || !times_is_idle(times, lifetime))
 				continue;
 			counted->leaves.items[j].samples = counted->leaves.items[j].weight = 0;
 			time->sums = (struct state_sums){0};
@@ -405,19 +405,20 @@ static bool leave_out_idle(struct run *run)
 	return true;
 }
 
-struct sp_error *timed_leaves_scale(struct run *run)
+struct sp_error *timed_leaves_scale(struct workers *workers, struct times *times)
 {
-	if (!run->times.weigher->compute)
+	const struct analysis_options *options = workers->work->options;
+	if (!times->weigher->compute)
 		return NULL;
 	/* Only states and trees show the reasons of waits. */
-	bool reasons = run->times.weigher->of_threads &&
-		       (run->work.by_state || run->options.tree.order != SP_TREE_NONE);
-	CLEANUP_FREE uint8_t *frames = reasons ? find_frame_reasons(&run->names) : NULL;
+	bool reasons = times->weigher->of_threads &&
+		       (times->by_state || options->tree.order != SP_TREE_NONE);
+	CLEANUP_FREE uint8_t *frames = reasons ? find_frame_reasons(workers->work->names) : NULL;
 	NEED(frames || !reasons);
-	TRY(scale_leaves(run));
-	for (size_t i = 0; i < run->worker_count; i++)
-		weigh_leaves(run->times.weigher, &run->workers[i], frames);
-	bool leaves_out = run->times.weigher->leaves_out_idle && !run->options.samples.all_threads;
-	NEED(!leaves_out || !run->times.states || leave_out_idle(run));
+	TRY(scale_leaves(workers, times));
+	for (size_t i = 0; i < workers->count; i++)
+		weigh_leaves(times->weigher, &workers->items[i], frames);
+	bool leaves_out = times->weigher->leaves_out_idle && !options->samples.all_threads;
+	NEED(!leaves_out || !times->states || leave_out_idle(workers, times));
 	return NULL;
 }

@@ -3,18 +3,20 @@
 #ifndef ROWS_TIMED_LEAVES_H
 #define ROWS_TIMED_LEAVES_H
 
-#include "rows/run.h"
+#include "rows/make_rows.h"
+
+/* `times` are those of the workers. */
 
 /*
  * Computes the times of a recording, when all samples are counted, and adds leaves for the rests of
  * threads that pass the filters. Before the chains are resolved.
  */
-struct sp_error *timed_leaves_add_rests(struct run *run) SP_MUST_CHECK;
+struct sp_error *timed_leaves_add_rests(struct workers *workers, struct times *times) SP_MUST_CHECK;
 
 /*
  * Scales all leaves to their times, finds the reasons of their waits, and leaves out idle threads.
  * When the chains are resolved.
  */
-struct sp_error *timed_leaves_scale(struct run *run) SP_MUST_CHECK;
+struct sp_error *timed_leaves_scale(struct workers *workers, struct times *times) SP_MUST_CHECK;
 
 #endif

@@ -14,9 +14,11 @@
 #define LOSSES_MAX 10000
 
 /* Returns the index of a worker's task among all threads; UINT32_MAX when out of memory. */
-static uint32_t add_thread(struct merged *merged, const struct run *run, size_t recording,
-			   const struct task *task)
+static uint32_t add_thread(struct merged *merged, const struct merged_recording *of,
+			   const struct work *work, const struct task *task)
 {
+	const struct machine *machine = work->read->machine;
+	size_t recording = (size_t)(of - merged->recordings);
 	struct sp_analysis *analysis = merged->analysis;
 	uint64_t key = key_of_pair(task->pid, task->tid);
 	uint32_t next = (uint32_t)analysis->threads.count;
@@ -26,10 +28,10 @@ static uint32_t add_thread(struct merged *merged, const struct run *run, size_t 
 	/* A thread of an earlier recording may have the same pid and tid. */
 	if (*index < next && analysis->threads.items[*index].recording == recording)
 		return *index;
-	const char *name = machine_span(run->machine, task->pid, task->tid, UINT64_MAX - 1).name;
+	const char *name = machine_span(machine, task->pid, task->tid, UINT64_MAX - 1).name;
 	const char *comm = strtab_add(&analysis->strings, name);
-	CLEANUP_FREE char *text = machine_process_text(run->machine, task->pid, UINT64_MAX - 1,
-						       run->options.tree.command_lines);
+	CLEANUP_FREE char *text = machine_process_text(machine, task->pid, UINT64_MAX - 1,
+						       work->options->tree.command_lines);
 	const char *process = text ? strtab_add(&analysis->strings, text) : NULL;
 	if (!comm || !process)
 		return UINT32_MAX;
@@ -45,12 +47,12 @@ static uint32_t add_thread(struct merged *merged, const struct run *run, size_t 
 }
 
 /* Returns the threads of a worker's tasks, which the caller frees; NULL when out of memory. */
-static uint32_t *add_threads(struct merged *merged, const struct run *run, size_t recording,
+static uint32_t *add_threads(struct merged *merged, const struct merged_recording *recording,
 			     const struct counted *counted)
 {
 	CLEANUP_FREE uint32_t *threads = calloc(counted->tasks.count + 1, sizeof(*threads));
 	for (size_t i = 0; threads && i < counted->tasks.count; i++) {
-		threads[i] = add_thread(merged, run, recording, &counted->tasks.items[i]);
+		threads[i] = add_thread(merged, recording, counted->work, &counted->tasks.items[i]);
 		if (threads[i] == UINT32_MAX)
 			return NULL;
 	}
@@ -63,29 +65,30 @@ static int compare_tasks(const void *left, const void *right)
 	return u64_order((*a)->pid, (*b)->pid) ?: u64_order((*a)->tid, (*b)->tid);
 }
 
-bool timeline_begin_recording(struct merged *merged, const struct run *run, size_t recording)
+bool timeline_begin_recording(struct merged *merged, const struct merged_recording *recording,
+			      const struct workers *workers)
 {
 	size_t count = 0, added = 0;
-	for (size_t i = 0; i < run->worker_count; i++)
-		count += run->workers[i].counted.tasks.count;
+	for (size_t i = 0; i < workers->count; i++)
+		count += workers->items[i].counted.tasks.count;
 	CLEANUP_FREE const struct task **tasks = calloc(count + 1, sizeof(*tasks));
-	for (size_t i = 0; tasks && i < run->worker_count; i++)
-		for (size_t j = 0; j < run->workers[i].counted.tasks.count; j++)
-			tasks[added++] = &run->workers[i].counted.tasks.items[j];
+	for (size_t i = 0; tasks && i < workers->count; i++)
+		for (size_t j = 0; j < workers->items[i].counted.tasks.count; j++)
+			tasks[added++] = &workers->items[i].counted.tasks.items[j];
 	if (tasks)
 		qsort(tasks, count, sizeof(*tasks), compare_tasks);
 	for (size_t i = 0; tasks && i < count; i++)
-		if (add_thread(merged, run, recording, tasks[i]) == UINT32_MAX)
+		if (add_thread(merged, recording, workers->work, tasks[i]) == UINT32_MAX)
 			return false;
 	return tasks;
 }
 
-static unsigned int widest_shift(const struct run *run)
+static unsigned int widest_shift(const struct workers *workers)
 {
 	unsigned int shift = 0;
-	for (size_t i = 0; i < run->worker_count; i++)
-		if (run->workers[i].counted.cells.shift > shift)
-			shift = run->workers[i].counted.cells.shift;
+	for (size_t i = 0; i < workers->count; i++)
+		if (workers->items[i].counted.cells.shift > shift)
+			shift = workers->items[i].counted.cells.shift;
 	return shift;
 }
 
@@ -124,19 +127,20 @@ static void take_part(struct leaf_weight *leaf, uint64_t weight, double *from_re
 }
 
 /* Begin and end of a recording; in modes of time with all known states. */
-static struct sp_time_span span_of(const struct run *run)
+static struct sp_time_span span_of(const struct merged_recording *recording,
+				   const struct task_states *states)
 {
-	const struct task_states *states = run->times.states;
-	return (struct sp_time_span){states ? task_states_first_ns(states) : run->first_ns,
-				     states ? task_states_last_ns(states) : run->last_ns};
+	return states ? (struct sp_time_span){task_states_first_ns(states),
+					      task_states_last_ns(states)}
+		      : recording->span;
 }
 
 /*
  * Adds cells for each state of the leaf of cell `of`. All cells of a leaf's state sum exactly to
  * its weight. Returns false when out of memory.
  */
-static bool add_states(struct merged *merged, const struct run *run, const struct worker *worker,
-		       const uint32_t *nodes, struct leaf_weight *weight, struct timed_cell timed)
+static bool add_states(struct merged *merged, const struct worker *worker, const uint32_t *nodes,
+		       struct leaf_weight *weight, struct timed_cell timed)
 {
 	const struct counted *counted = &worker->counted;
 	const struct sp_cell of = timed.cell;
@@ -149,7 +153,7 @@ static bool add_states(struct merged *merged, const struct run *run, const struc
 	for (size_t i = 0; i < count; i++) {
 		struct sp_cell *cell = &timed.cell;
 		timed.state = parts[i].time;
-		cell->node = nodes[trees_paths_per_leaf(run) * of.node + i];
+		cell->node = nodes[trees_paths_per_leaf(merged->weigher) * of.node + i];
 		cell->samples = parts[i].samples ? of.samples : 0;
 		cell->weight = weight_part(parts[i].weight, to) -
 			       weight_part(parts[i].weight, from);
@@ -167,11 +171,11 @@ static uint32_t slice_of(const struct times *times, const struct task *task, uin
 }
 
 /* Adds the cells of a worker in a mode of time. Returns false when out of memory. */
-static bool add_timed_cells(struct merged *merged, const struct run *run,
-			    const struct worker *worker, const uint32_t *nodes,
-			    const uint32_t *threads)
+static bool add_timed_cells(struct merged *merged, const struct worker *worker,
+			    const uint32_t *nodes, const uint32_t *threads)
 {
 	const struct counted *counted = &worker->counted;
+	const struct times *times = counted->work->times;
 	CLEANUP_FREE struct leaf_weight *sums = sum_leaves(counted);
 	if (!sums)
 		return false;
@@ -187,26 +191,27 @@ static bool add_timed_cells(struct merged *merged, const struct run *run,
 			timed.rest = time->is_rest;
 		}
 		/* A wake-up has time of the thread that it woke. */
-		if (run->times.weigher->needs_wakers && run->times.states)
-			timed.slice = slice_of(&run->times, &counted->tasks.items[cell->thread],
+		if (times->weigher->needs_wakers && times->states)
+			timed.slice = slice_of(times, &counted->tasks.items[cell->thread],
 					       cell->time_ns);
 		timed.cell.thread = threads[cell->thread];
-		if (!add_states(merged, run, worker, nodes, &sums[cell->node], timed))
+		if (!add_states(merged, worker, nodes, &sums[cell->node], timed))
 			return false;
 	}
 	return true;
 }
 
 /* Adds the cells of a worker in mode cpu. Those of a clock may be scaled, as their leaves are. */
-static bool add_cells(struct merged *merged, const struct run *run, const struct worker *worker,
-		      const uint32_t *nodes, const uint32_t *threads)
+static bool add_cells(struct merged *merged, const struct merged_recording *recording,
+		      unsigned int shift, const struct worker *worker, const uint32_t *nodes,
+		      const uint32_t *threads)
 {
 	const struct counted *counted = &worker->counted;
-	unsigned int shift = widest_shift(run);
-	uint64_t base_ns = merged->recording_count > 1 ? run->first_ns >> shift << shift : 0;
-	CLEANUP_FREE struct leaf_weight *sums =
-		run->times.strata.count ? sum_leaves(counted) : NULL;
-	if (run->times.strata.count && !sums)
+	bool scaled = counted->work->times->strata.count;
+	uint64_t first_ns = recording->span.begin_ns;
+	uint64_t base_ns = merged->recording_count > 1 ? first_ns >> shift << shift : 0;
+	CLEANUP_FREE struct leaf_weight *sums = scaled ? sum_leaves(counted) : NULL;
+	if (scaled && !sums)
 		return false;
 	for (size_t i = 0; i < counted->cells.count; i++) {
 		struct sp_cell cell = counted->cells.items[i];
@@ -220,7 +225,7 @@ static bool add_cells(struct merged *merged, const struct run *run, const struct
 				      weight_part(leaf->weight, from);
 		}
 		uint32_t group = worker->resolved.states[leaf->node].group;
-		uint16_t event = run->number_of[counted->groups.items[group].event];
+		uint16_t event = recording->events[counted->groups.items[group].event];
 		struct cells *cells = &merged->events[event].cells;
 		cell.thread = threads[cell.thread];
 		cell.node = nodes[cell.node];
@@ -232,24 +237,27 @@ static bool add_cells(struct merged *merged, const struct run *run, const struct
 	return true;
 }
 
-bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
-		  const struct worker *worker, const uint32_t *nodes)
+bool timeline_add_worker(struct merged *merged, const struct merged_recording *recording,
+			 const struct workers *workers, size_t index, const uint32_t *nodes)
 {
-	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, &worker->counted);
+	const struct worker *worker = &workers->items[index];
+	CLEANUP_FREE uint32_t *threads = add_threads(merged, recording, &worker->counted);
 	if (!threads)
 		return false;
-	return run->times.weigher->parts_max
-		       ? add_timed_cells(merged, run, worker, nodes, threads)
-		       : add_cells(merged, run, worker, nodes, threads);
+	return merged->weigher->parts_max ? add_timed_cells(merged, worker, nodes, threads)
+					  : add_cells(merged, recording, widest_shift(workers),
+						      worker, nodes, threads);
 }
 
 /* Places the cells of a recording in a mode of time, which has one event. */
-static bool place_timed_cells(struct merged *merged, const struct run *run)
+static bool place_timed_cells(struct merged *merged, const struct merged_recording *recording,
+			      const struct workers *workers)
 {
-	const struct sp_time_span span = span_of(run);
+	const struct times *times = workers->work->times;
+	const struct sp_time_span span = span_of(recording, times->states);
 	struct cells *cells = &merged->events[0].cells;
 	unsigned int shift = timed_cells_shift(span.begin_ns, span.end_ns);
-	unsigned int bins = widest_shift(run);
+	unsigned int bins = widest_shift(workers);
 	unsigned int widest = shift > bins ? shift : bins;
 	uint64_t base_ns = merged->recording_count > 1 ? span.begin_ns >> widest << widest : 0;
 	if (shift > merged->part_shift)
@@ -257,7 +265,7 @@ static bool place_timed_cells(struct merged *merged, const struct run *run)
 	if (span.end_ns - base_ns > merged->longest_ns)
 		merged->longest_ns = span.end_ns - base_ns;
 	if (!cells_widen(cells, bins) ||
-	    !timed_cells_place(&merged->timed, &run->times, span.begin_ns, span.end_ns, base_ns,
+	    !timed_cells_place(&merged->timed, times, span.begin_ns, span.end_ns, base_ns,
 			       cells))
 		return false;
 	merged->timed.count = 0;
@@ -265,15 +273,15 @@ static bool place_timed_cells(struct merged *merged, const struct run *run)
 }
 
 /* Adds the losses of a recording that have a time. False when out of memory. */
-static bool add_losses(struct merged *merged, const struct run *run)
+static bool add_losses(struct merged *merged, const struct merged_recording *recording,
+		       const struct sp_losses *losses)
 {
-	const struct sp_losses *losses = run->sideband.losses;
-	uint64_t base_ns = merged->recording_count > 1 ? run->first_ns : 0;
+	uint64_t base_ns = merged->recording_count > 1 ? recording->span.begin_ns : 0;
 	for (size_t i = 0; i < sp_losses_moment_count(losses); i++) {
 		const struct sp_loss *moment = sp_losses_moment(losses, i);
-		if (!moment->time_ns || moment->event >= run->event_count)
+		if (!moment->time_ns || moment->event >= recording->event_count)
 			continue;
-		uint16_t event = run->number_of[moment->event];
+		uint16_t event = recording->events[moment->event];
 		struct sp_timeline_loss *loss = vec_push(&merged->events[event].losses);
 		if (!loss)
 			return false;
@@ -283,10 +291,11 @@ static bool add_losses(struct merged *merged, const struct run *run)
 	return true;
 }
 
-bool timeline_end_recording(struct merged *merged, const struct run *run)
+bool timeline_end_recording(struct merged *merged, const struct merged_recording *recording,
+			    const struct workers *workers)
 {
-	return (!run->times.weigher->parts_max || place_timed_cells(merged, run)) &&
-	       add_losses(merged, run);
+	return (!merged->weigher->parts_max || place_timed_cells(merged, recording, workers)) &&
+	       add_losses(merged, recording, workers->work->read->sideband.losses);
 }
 
 static int compare_losses(const void *a, const void *b)

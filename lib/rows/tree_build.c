@@ -38,7 +38,8 @@ struct end_word {
  * node.
  */
 struct tree_builder {
-	struct run *run;
+	const struct work *work;
+	struct strtab *strings;
 	const struct resolved *resolved;
 	struct merged_event *const *events; /* index: event */
 	VEC(uint64_t) words;        /* words [0, PREFIX) are room for the command and the stack's end; the
@@ -49,6 +50,7 @@ struct tree_builder {
 	VEC(uint64_t) path;          /* buffer for a path that is changed before it is added to the tree */
 	VEC(struct cycle) cycles;   /* calls of the path that repeat (collapse_recursion) */
 	uint32_t *first_leaf, *next_leaf;
+	size_t paths_per_leaf;
 	uint32_t *nodes;            /* nodes where paths end, see trees_build(); NULL: not requested */
 	uint64_t task;              /* word of the command, if trees begin with commands */
 	VEC(uint64_t) processes; /* process_tree: the whole path, words of processes */
@@ -60,16 +62,16 @@ struct tree_builder {
 };
 
 /* Returns whether the outermost nodes are commands or processes. */
-static bool has_tasks(const struct run *run)
+static bool has_tasks(const struct work *work)
 {
-	return run->options.tree.comms || run->options.tree.processes;
+	return work->options->tree.comms || work->options->tree.processes;
 }
 
 /* Returns the index of a text in the event's texts. */
 static uint32_t text_index(struct tree_builder *builder, const char *text)
 {
 	return merged_event_text(builder->events[builder->event],
-				 strtab_add(&builder->run->analysis->strings, text));
+				 strtab_add(builder->strings, text));
 }
 
 static void tree_builder_deinit(struct tree_builder *builder)
@@ -117,21 +119,21 @@ static void reverse(uint64_t *words, size_t count, size_t fixed)
 /* Sets the words of a group's process and of those above it, the outermost first. */
 static void find_processes(struct tree_builder *builder, const struct group *group)
 {
-	const struct run *run = builder->run;
+	const struct machine *machine = builder->work->read->machine;
+	const struct sp_analysis_tree *options = &builder->work->options->tree;
 	struct machine_process process =
-		machine_process(run->machine, group->process_pid, group->process_ns);
+		machine_process(machine, group->process_pid, group->process_ns);
 	builder->processes.count = 0;
 	while (!builder->failed) {
 		CLEANUP_FREE char *text = machine_process_text(
-			run->machine, process.pid, process.from_ns,
-			run->options.tree.command_lines);
+			machine, process.pid, process.from_ns, options->command_lines);
 		builder->failed |= !text;
 		*vec_add(&builder->processes, &builder->failed) =
 			PATHS_COMM | text_index(builder, text ? text : "");
-		if (!run->options.tree.process_tree || !process.parent ||
+		if (!options->process_tree || !process.parent ||
 		    builder->processes.count == ANCESTORS_MAX)
 			break;
-		process = machine_process(run->machine, process.parent, process.from_ns);
+		process = machine_process(machine, process.parent, process.from_ns);
 	}
 	reverse(builder->processes.items, builder->processes.count, 0);
 }
@@ -143,22 +145,14 @@ static void start(struct tree_builder *builder, const struct radix_node *root)
 	builder->event = group->event;
 	builder->words.count = PREFIX;
 	builder->root = SIZE_MAX;
-	if (!has_tasks(builder->run))
+	if (!has_tasks(builder->work))
 		return;
-	if (builder->run->options.tree.processes) {
+	if (builder->work->options->tree.processes) {
 		find_processes(builder, group);
 		builder->task = *vec_last(&builder->processes);
 	} else {
 		builder->task = PATHS_COMM | text_index(builder, group->comm);
 	}
-}
-
-/* Returns the dso of a stack's outermost call. */
-static const char *outermost_dso(const struct tree_builder *builder, const struct leaf *leaf)
-{
-	uint32_t answer = resolved_outermost(builder->resolved, leaf);
-	const struct frame *frame = &builder->run->names.frames.items[answer_frame(answer)];
-	return names_dso(frame);
 }
 
 /* Returns the word for the end of a truncated stack. */
@@ -167,8 +161,10 @@ static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 {
 	const char *module = NULL;
 	char text[300];
-	if (end == SP_STACK_NO_UNWIND_INFO)
-		module = outermost_dso(builder, leaf);
+	if (end == SP_STACK_NO_UNWIND_INFO) {
+		uint32_t frame = answer_frame(resolved_outermost(builder->resolved, leaf));
+		module = names_dso(&builder->work->names->frames.items[frame]);
+	}
 	const struct end_word *last = &builder->last_end;
 	if (last->known && last->event == builder->event && last->end == end &&
 	    last->module == module)
@@ -184,7 +180,7 @@ static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 /* Adds words for the functions of a frame, the outermost first. */
 static void push_frame(struct tree_builder *builder, uint32_t frame)
 {
-	const struct labels *labels = &builder->run->labels;
+	const struct labels *labels = builder->work->labels;
 	const struct frame_labels *of = &labels->frames.items[frame];
 	const struct matches *matches = builder->resolved->counted->work->matches;
 	if (!vec_reserve(&builder->words, builder->words.count + of->count)) {
@@ -216,35 +212,28 @@ static void push_node(struct tree_builder *builder, uint32_t at)
 	}
 }
 
-static void pop_node(struct tree_builder *builder)
-{
-	builder->words.count = vec_last(&builder->open)->words;
-	builder->root = vec_last(&builder->open)->root;
-	builder->open.count--;
-}
-
 /* Writes the words before the calls of a path, and returns the index of the first one. */
 static size_t put_prefix(struct tree_builder *builder, const struct leaf *leaf,
 			 const struct leaf_part *part, uint64_t *path)
 {
 	/* With --callees, paths begin in the middle of a stack, so the stack's end does not matter. */
-	bool whole = leaf->chains && !builder->run->options.stacks.callees;
+	bool whole = leaf->chains && !builder->work->options->stacks.callees;
 	enum sp_stack_end end = whole ? resolved_stack_end(builder->resolved, leaf) : SP_STACK_NONE;
 	size_t begin = PREFIX;
 	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE)
 		path[--begin] = word_of_end(builder, end, leaf);
 	if (part->text)
 		path[--begin] = PATHS_STATE_WORD(part->time, text_index(builder, part->text));
-	if (has_tasks(builder->run))
+	if (has_tasks(builder->work))
 		path[--begin] = builder->task;
 	return begin;
 }
 
 static void mark(struct tree_builder *builder, struct paths *paths, size_t before, size_t calls)
 {
-	bool reversed = builder->run->options.tree.order == SP_TREE_CALLEE;
+	bool reversed = builder->work->options->tree.order == SP_TREE_CALLEE;
 	size_t fixed = builder->fixed;
-	for (size_t i = 0; builder->run->options.tree.collapse_recursion && i < calls; i++) {
+	for (size_t i = 0; builder->work->options->tree.collapse_recursion && i < calls; i++) {
 		struct cycle cycle = builder->cycles.items[i];
 		size_t at = reversed ? fixed + calls - i - cycle.calls : before + i;
 		if (cycle.calls)
@@ -271,7 +260,7 @@ static uint64_t *copy_words(struct tree_builder *builder)
  */
 static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf, size_t *calls_ret)
 {
-	const struct analysis_options *options = &builder->run->options;
+	const struct analysis_options *options = builder->work->options;
 	size_t above = builder->words.count, root = builder->root;
 	push_frame(builder, answer_frame(leaf->answer));
 	/* Most paths need no copy: `words` already has room for the words before the calls. */
@@ -299,8 +288,7 @@ static void add_words(struct tree_builder *builder, const struct leaf *leaf,
 	uint32_t node = paths_add(paths, words, count, part->samples, part->weight);
 	const struct leaf *first = builder->resolved->counted->leaves.items;
 	if (builder->nodes)
-		builder->nodes[trees_paths_per_leaf(builder->run) * (size_t)(leaf - first) +
-			       place] = node;
+		builder->nodes[builder->paths_per_leaf * (size_t)(leaf - first) + place] = node;
 	if (part->text)
 		paths_add_times(paths, node, &part->times);
 }
@@ -309,7 +297,7 @@ static void add_words(struct tree_builder *builder, const struct leaf *leaf,
 static void add_call_path(struct tree_builder *builder, const struct leaf *leaf,
 			  const struct leaf_part *part, size_t place)
 {
-	const struct analysis_options *options = &builder->run->options;
+	const struct analysis_options *options = builder->work->options;
 	struct paths *paths = &builder->events[builder->event]->paths;
 	size_t calls;
 	uint64_t *path = find_path(builder, leaf, &calls);
@@ -330,9 +318,12 @@ static void add_node(struct tree_builder *builder, uint32_t at)
 {
 	const struct counted *counted = builder->resolved->counted;
 	const struct radix_node *node = &counted->chains.radix.items[at];
-	const bool processes = builder->run->options.tree.process_tree;
-	while (builder->open.count && vec_last(&builder->open)->node != node->parent)
-		pop_node(builder);
+	const bool processes = builder->work->options->tree.process_tree;
+	while (builder->open.count && vec_last(&builder->open)->node != node->parent) {
+		const struct open_node *last = &builder->open.items[--builder->open.count];
+		builder->words.count = last->words;
+		builder->root = last->root;
+	}
 	if (node->parent == RADIX_NONE)
 		start(builder, node);
 	push_node(builder, at);
@@ -348,20 +339,23 @@ static void add_node(struct tree_builder *builder, uint32_t at)
 	}
 }
 
-bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved,
-		 uint32_t *nodes_ret)
+bool trees_build(struct strtab *strings, struct merged_event *const *events,
+		 const struct resolved *resolved, uint32_t *nodes_ret)
 {
+	const struct work *work = resolved->counted->work;
 	CLEANUP(tree_builder_deinit)
-	struct tree_builder builder = {.run = run,
+	struct tree_builder builder = {.work = work,
+				       .strings = strings,
 				       .resolved = resolved,
 				       .events = events,
+				       .paths_per_leaf = trees_paths_per_leaf(work->times->weigher),
 				       .nodes = nodes_ret,
-				       .fixed = has_tasks(run) +
-						(run->times.weigher->parts_max > 0)};
+				       .fixed = has_tasks(work) +
+						(work->times->weigher->parts_max > 0)};
 	if (!link_leaves(&builder) || !vec_reserve(&builder.words, PREFIX + 1) ||
 	    !vec_reserve(&builder.open, 1) || !vec_reserve(&builder.processes, 1))
 		return false;
-	for (size_t i = 0; i < resolved->counted->chains.radix.count && !ctx_cancelled(run->ctx);
+	for (size_t i = 0; i < resolved->counted->chains.radix.count && !ctx_cancelled(work->ctx);
 	     i++) {
 		add_node(&builder, resolved->order[i]);
 		if (builder.failed || events[builder.event]->paths.failed)

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "record/types.h"
-#include "rows/run.h"
 
 void programs_deinit(struct programs *programs)
 {
@@ -21,8 +20,8 @@ void programs_deinit(struct programs *programs)
 }
 
 /*
- * Returns the program with a name, which must be interned; adds it if it is new. Valid until the next
- * call. NULL when out of memory.
+ * Returns the program with a name, which must be interned; adds it if it is new. Valid until the
+ * next call. NULL when out of memory.
  */
 static struct unsampled_program *program_named(struct programs *programs, const char *comm)
 {
@@ -37,43 +36,43 @@ static struct unsampled_program *program_named(struct programs *programs, const 
  * Returns the program that a task executed at a time. Valid until the next call. NULL when out of
  * memory.
  */
-static struct unsampled_program *program_of(struct run *run, struct programs *programs,
+static struct unsampled_program *program_of(const struct work *work, struct programs *programs,
 					    uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	/* The name is interned in the analysis, because the analysis outlives the machine. */
-	const char *name = machine_span(run->machine, pid, tid, time_ns).name;
-	const char *comm = strtab_add(&run->analysis->strings, run_comm(run, name));
+	const char *name = machine_span(work->read->machine, pid, tid, time_ns).name;
+	const char *comm = strtab_add(programs->strings, work_comm(work, name));
 	return comm ? program_named(programs, comm) : NULL;
 }
 
-static uint64_t task_samples(const struct run *run, uint16_t event, uint32_t tid)
+static uint64_t task_samples(const struct workers *workers, uint16_t event, uint32_t tid)
 {
 	uint64_t samples = 0;
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const uint32_t *counted =
-			u64map_find(&run->workers[i].counted.task_samples, key_of_pair(event, tid));
+	for (size_t i = 0; i < workers->count; i++) {
+		const uint32_t *counted = u64map_find(&workers->items[i].counted.task_samples,
+						      key_of_pair(event, tid));
 		samples += counted ? *counted : 0;
 	}
 	return samples;
 }
 
-static bool was_sampled(const struct run *run, uint16_t event, uint32_t tid)
+static bool was_sampled(const struct workers *workers, uint16_t event, uint32_t tid)
 {
-	return task_samples(run, event, tid) > 0;
+	return task_samples(workers, event, tid) > 0;
 }
 
 /* Sums the missing weight from READ records; a task may have one for each CPU. */
-static bool sum_counts(struct run *run, uint16_t event, struct programs *programs)
+static bool sum_counts(const struct workers *workers, uint16_t event, struct programs *programs)
 {
+	const struct sideband *sideband = &workers->work->read->sideband;
 	struct u64map seen = {0};
 	bool done = true, added;
-	for (size_t i = 0; done && i < run->sideband.task_counts.count; i++) {
-		const struct task_count *task = &run->sideband.task_counts.items[i];
+	for (size_t i = 0; done && i < sideband->task_counts.count; i++) {
+		const struct task_count *task = &sideband->task_counts.items[i];
 		if (task->event != event)
 			continue;
 		struct unsampled_program *program =
-			program_of(run, programs, task->pid, task->tid, task->time_ns);
-		bool sampled = was_sampled(run, event, task->tid);
+			program_of(workers->work, programs, task->pid, task->tid, task->time_ns);
+		bool sampled = was_sampled(workers, event, task->tid);
 		/* A task that neither counted anything nor has samples is left out. */
 		done = program &&
 		       (!(task->value || sampled) || u64map_put(&seen, task->tid, 0, &added));
@@ -89,10 +88,10 @@ static bool sum_counts(struct run *run, uint16_t event, struct programs *program
 	return done;
 }
 
-static bool has_counts(const struct run *run, uint16_t event)
+static bool has_counts(const struct sideband *sideband, uint16_t event)
 {
-	for (size_t i = 0; i < run->sideband.task_counts.count; i++)
-		if (run->sideband.task_counts.items[i].event == event)
+	for (size_t i = 0; i < sideband->task_counts.count; i++)
+		if (sideband->task_counts.items[i].event == event)
 			return true;
 	return false;
 }
@@ -112,18 +111,18 @@ static uint64_t most_ns(const struct perf_event_attr *attr, uint32_t execs)
  * Adds missing weight to the programs that a task executed. `fork_ns`: what its parent's program
  * lacks. Returns false when out of memory.
  */
-static bool add_lacking(struct run *run, struct programs *programs, const struct lifetime *lifetime,
-			uint64_t weight, uint64_t fork_ns)
+static bool add_lacking(const struct work *work, struct programs *programs,
+			const struct lifetime *lifetime, uint64_t weight, uint64_t fork_ns)
 {
 	struct unsampled_program *ended =
-		program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
+		program_of(work, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 	if (!ended)
 		return false;
 	const char *comm = ended->ended.comm;
 	ended->lacks += weight;
 	/* Until its exec, the task had the name of its parent's program. */
 	struct unsampled_program *began =
-		program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->begin_ns);
+		program_of(work, programs, lifetime->pid, lifetime->tid, lifetime->begin_ns);
 	if (began && began->ended.comm != comm)
 		began->lacks += weight;
 	if (began)
@@ -145,29 +144,31 @@ static uint64_t fork_ns(const struct perf_event_attr *attr, uint64_t weight, uin
 }
 
 /* Adds a task without a sample, which used at most `weight`. Returns false when out of memory. */
-static bool add_unsampled(struct run *run, struct programs *programs, const struct lifetime *lifetime,
-			  uint64_t weight, uint64_t fork_ns, bool exact)
+static bool add_unsampled(const struct work *work, struct programs *programs,
+			  const struct lifetime *lifetime, uint64_t weight, uint64_t fork_ns,
+			  bool exact)
 {
 	struct unsampled_program *ended =
-		program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
+		program_of(work, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 	if (!ended)
 		return false;
 	ended->ended.unsampled++;
 	ended->ended.lasted_ns += lifetime->end_ns - lifetime->begin_ns;
 	ended->ended.weight += weight;
 	ended->ended.exact &= exact;
-	return add_lacking(run, programs, lifetime, weight, fork_ns);
+	return add_lacking(work, programs, lifetime, weight, fork_ns);
 }
 
 /*
- * Sums the missing weight from FORK and EXIT records. If several tasks had the same tid and one of them
- * was sampled, all count as sampled.
+ * Sums the missing weight from FORK and EXIT records. If several tasks had the same tid and one of
+ * them was sampled, all count as sampled.
  */
-static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *programs)
+static bool sum_lifetimes(const struct workers *workers, uint16_t event,
+			  const struct sp_profile *profile, struct programs *programs)
 {
-	const struct lifetimes *lifetimes = &run->sideband.lifetimes;
-	const struct sp_profile *profile = &run->totals[event];
-	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	const struct work *work = workers->work;
+	const struct lifetimes *lifetimes = &work->read->sideband.lifetimes;
+	const struct perf_event_attr *attr = work_attr(work, event);
 	uint32_t last_tid = UINT32_MAX;
 	for (size_t i = 0; i < lifetimes->lifetimes.count; i++) {
 		const struct lifetime *lifetime = &lifetimes->lifetimes.items[i];
@@ -175,22 +176,23 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 		uint64_t limit_ns = profile->weight_is_time ? most_ns(attr, lifetime->execs)
 							    : UINT64_MAX;
 		struct unsampled_program *ended =
-			program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
+			program_of(work, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 		if (!ended)
 			return false;
 		ended->ended.tasks++;
 		bool exact = lifetimes_cpu_ns(lifetimes, lifetime->tid, &cpu_ns);
-		uint64_t samples = task_samples(run, event, lifetime->tid);
+		uint64_t samples = task_samples(workers, event, lifetime->tid);
 		if (samples) {
 			/*
-			 * A sampled task lacks its CPU time, less one period for each of its samples.
+			 * A sampled task lacks its CPU time, less one period for each of its
+			 * samples.
 			 */
 			uint64_t used_ns = exact ? cpu_ns : lasted_ns;
 			uint64_t sampled_ns = samples * record_clock_period_ns(attr);
 			uint64_t lacks_ns = used_ns > sampled_ns ? used_ns - sampled_ns : 0;
 			lacks_ns = lacks_ns < limit_ns ? lacks_ns : limit_ns;
 			if (profile->weight_is_time && lifetime->tid != last_tid &&
-			    !add_lacking(run, programs, lifetime, lacks_ns,
+			    !add_lacking(work, programs, lifetime, lacks_ns,
 					 exact ? 0 : fork_ns(attr, lacks_ns, limit_ns)))
 				return false;
 			last_tid = lifetime->tid;
@@ -200,7 +202,7 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 		if (exact) /* cpu_ns is the time of all tasks with this tid: counts it once */
 			weight = lifetime->tid != last_tid ? cpu_ns : 0;
 		uint64_t parent_ns = exact ? 0 : fork_ns(attr, weight, limit_ns);
-		if (!add_unsampled(run, programs, lifetime, weight, parent_ns, exact))
+		if (!add_unsampled(work, programs, lifetime, weight, parent_ns, exact))
 			return false;
 		last_tid = lifetime->tid;
 	}
@@ -218,18 +220,18 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Returns whether whole CPUs were sampled: then there are samples of the idle task, or the kernel's own
- * threads are known.
+ * Returns whether whole CPUs were sampled: then there are samples of the idle task, or the kernel's
+ * own threads are known.
  */
-static bool is_of_cpus(const struct run *run, uint16_t event)
+static bool is_of_cpus(const struct workers *workers, uint16_t event)
 {
-	return was_sampled(run, event, 0) ||
-	       !strcmp(machine_comm(run->machine, 2, 2, UINT64_MAX), "kthreadd");
+	return was_sampled(workers, event, 0) ||
+	       !strcmp(machine_comm(workers->work->read->machine, 2, 2, UINT64_MAX), "kthreadd");
 }
 
 /*
- * Returns whether the event counts in every running task, as clocks, cycles and instructions do. Other
- * events may not have occurred in a task without samples.
+ * Returns whether the event counts in every running task, as clocks, cycles and instructions do.
+ * Other events may not have occurred in a task without samples.
  */
 static bool counts_always(const struct sp_profile *profile, const struct perf_event_attr *attr)
 {
@@ -239,30 +241,32 @@ static bool counts_always(const struct sp_profile *profile, const struct perf_ev
 						     attr->config == PERF_COUNT_HW_INSTRUCTIONS));
 }
 
-static bool sum_up(struct run *run, uint16_t event, struct programs *programs)
+static bool sum_up(const struct workers *workers, uint16_t event, const struct sp_profile *profile,
+		   struct programs *programs)
 {
-	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
-	const struct sp_profile *profile = &run->totals[event];
-	if (has_counts(run, event))
-		return sum_counts(run, event, programs);
+	const struct sideband *sideband = &workers->work->read->sideband;
+	const struct perf_event_attr *attr = &sideband->layout->events[event].attr;
+	if (has_counts(sideband, event))
+		return sum_counts(workers, event, programs);
 	bool begins_anew = attr->inherit && !profile->of_branches && counts_always(profile, attr);
-	return !begins_anew || is_of_cpus(run, event) || sum_lifetimes(run, event, programs);
+	return !begins_anew || is_of_cpus(workers, event) ||
+	       sum_lifetimes(workers, event, profile, programs);
 }
 
 /* Adds up to a period for each epoch in which it is not known when the thread ran. */
-static bool add_unknown(struct run *run, const struct scaled_clock *clock,
+static bool add_unknown(const struct work *work, const struct scaled_clock *clock,
 			struct programs *programs)
 {
-	const struct epochs *epochs = &run->times.clocks.epochs;
+	const struct epochs *epochs = &work->times->clocks.epochs;
 	for (uint32_t i = 0; i < epochs->count; i++) {
 		const struct slice slice = epochs_get(epochs, i);
 		const struct task_totals *of =
-			task_states_totals(run->times.states, slice.lifetime);
+			task_states_totals(work->times->states, slice.lifetime);
 		uint64_t ns = epochs->items[i].unknown_ns;
 		if (!ns)
 			continue;
 		struct unsampled_program *program =
-			program_of(run, programs, of->pid, of->tid, slice.begin_ns);
+			program_of(work, programs, of->pid, of->tid, slice.begin_ns);
 		if (!program)
 			return false;
 		ns = ns < clock->period_ns ? ns : clock->period_ns;
@@ -272,18 +276,19 @@ static bool add_unknown(struct run *run, const struct scaled_clock *clock,
 	return true;
 }
 
-bool unsampled_find(struct run *run, uint16_t event, struct programs *programs)
+bool unsampled_find(const struct workers *workers, uint16_t event, const struct sp_profile *total,
+		    struct programs *programs)
 {
-	const struct sp_profile *profile = &run->totals[event];
-	if (!sum_up(run, event, programs))
+	const struct work *work = workers->work;
+	if (!sum_up(workers, event, total, programs))
 		return false;
 	/* A lifetime is no weight for events that do not count time. Scaled samples lack none. */
-	const struct scaled_clock *clock = times_scaled_clock(&run->times, event);
-	if (clock || (!profile->weight_is_time && !has_counts(run, event)))
+	const struct scaled_clock *clock = times_scaled_clock(work->times, event);
+	if (clock || (!total->weight_is_time && !has_counts(&work->read->sideband, event)))
 		programs->lacking = 0;
 	for (size_t i = 0; i < programs->rows.count && clock; i++)
 		programs->rows.items[i].lacks = 0;
-	return !clock || add_unknown(run, clock, programs);
+	return !clock || add_unknown(work, clock, programs);
 }
 
 bool programs_merge(struct programs *into, const struct programs *from)

@@ -7,8 +7,7 @@
 #define ROWS_UNSAMPLED_H
 
 #include "profile/profile.h"
-
-struct run;
+#include "rows/make_rows.h"
 
 /* Tasks of a program that have ended, and the weight that may be missing in its rows. */
 struct unsampled_program {
@@ -17,6 +16,7 @@ struct unsampled_program {
 };
 
 struct programs {
+	struct strtab *strings; /* owns their names, unlike the machine; borrowed */
 	VEC(struct unsampled_program) rows;
 	struct u64map of; /* a name's address -> index in `rows` */
 	uint64_t lacking; /* weight that may be missing in all rows together */
@@ -26,10 +26,11 @@ struct programs {
 void programs_deinit(struct programs *programs);
 
 /*
- * Finds the programs that have tasks without a sample of the event. The recording's totals must be
- * known, and *programs zeroed. Returns false when out of memory.
+ * Finds the programs that have tasks without a sample of the event; `total`: its totals. *programs
+ * must be empty. Returns false when out of memory.
  */
-bool unsampled_find(struct run *run, uint16_t event, struct programs *programs);
+bool unsampled_find(const struct workers *workers, uint16_t event, const struct sp_profile *total,
+		    struct programs *programs);
 
 /* Adds the programs of another recording; false when out of memory. */
 bool programs_merge(struct programs *into, const struct programs *from);

@@ -4,23 +4,24 @@
 #include <stdlib.h>
 
 struct sp_error *counted_init(struct counted *counted, const struct work *work,
-			      struct names *names)
+			      unsigned int bin_shift)
 {
-	*counted = (struct counted){.work = work, .answers = names_cache(names)};
-	counted->details.width = work->detail_count;
-	counted->events = calloc(work->layout->event_count + 1, sizeof(*counted->events));
+	*counted = (struct counted){.work = work, .answers = names_cache(work->names)};
+	counted->details.width = work->keys->detail_count;
+	size_t count = work->read->sideband.layout->event_count;
+	counted->events = calloc(count + 1, sizeof(*counted->events));
 	NEED(counted->events && vec_reserve(&counted->leaves, 1));
-	if (work->options->samples.time_bins &&
-	    !(counted->time_bins = calloc(work->layout->event_count + 1, sizeof(*counted->time_bins))))
-		return error_no_memory();
+	if (work->options->samples.time_bins)
+		NEED(counted->time_bins = calloc(count + 1, sizeof(*counted->time_bins)));
 	if (work->options->samples.timeline)
 		counted->cells.limit = work->options->samples.timeline_cells;
-	NEED(cells_widen(&counted->cells, work->options->samples.timeline ? work->bin_shift : 0));
-	struct sp_error *error = stacks_init(&counted->stacks, work->unwinding);
-	counted->stacks.deferred = work->deferred;
-	counted->stacks.layout = work->layout;
-	if (!error && work->has_traces)
-		error = sp_trace_new(work->ctx, work->reader, &counted->trace);
+	NEED(cells_widen(&counted->cells, work->options->samples.timeline ? bin_shift : 0));
+	struct sp_error *error = stacks_init(&counted->stacks, &work->read->unwinding);
+	if (work->read->sideband.deferred_count)
+		counted->stacks.deferred = &work->read->deferred;
+	counted->stacks.layout = work->read->sideband.layout;
+	if (!error && work->keys->has_traces)
+		error = sp_trace_new(work->ctx, work->read->reader, &counted->trace);
 	return error;
 }
 
@@ -43,7 +44,9 @@ void counted_deinit(struct counted *counted)
 	u64map_deinit(&counted->tasks.index_of);
 	vec_deinit(&counted->leaves.pending);
 	free(counted->events);
-	time_bins_free(counted->time_bins, counted->work ? counted->work->layout->event_count : 0);
+	if (counted->time_bins)
+		time_bins_free(counted->time_bins,
+			       counted->work->read->sideband.layout->event_count);
 	cells_deinit(&counted->cells);
 	leaf_times_deinit(&counted->times);
 	u64map_deinit(&counted->task_samples);

@@ -13,92 +13,42 @@
 #include "profile/group.h"
 #include "profile/interval.h"
 #include "profile/ratio.h"
+#include "profile/analysis_keys.h"
 #include "samples/time_bins.h"
-#include "sideband/sideband.h"
+#include "sideband/pass_one.h"
 #include "stacks/chain.h"
 #include "stacks/stack_end.h"
 #include "stacks/stacks.h"
 #include "times/times.h"
 
-/* Returns whether the key's values are texts that a tracepoint's format makes. */
-static inline bool key_is_trace(enum sp_key key)
-{
-	return key >= SP_KEY_TRACE && key < SP_KEY_COUNT;
-}
-
-static inline bool key_is_of_wakers(enum sp_key key)
-{
-	return key == SP_KEY_WAKER || key == SP_KEY_WAKEE;
-}
-
-/* Returns whether the key's values are of the process, at the sample's time. */
-static inline bool key_is_of_command(enum sp_key key)
-{
-	return key == SP_KEY_CMDLINE || key == SP_KEY_ARGUMENT;
-}
-
-/*
- * Returns whether the key's words are pointers to texts. The texts belong to a worker's table, or
- * to the machine, until all workers are merged.
- */
-static inline bool key_is_text(enum sp_key key)
-{
-	return key_is_trace(key) || key_is_of_wakers(key) || key_is_of_command(key) ||
-	       key == SP_KEY_PROCESS || key == SP_KEY_ADDR;
-}
-
-/* Returns whether the key's words are indexes of frames. */
-static inline bool key_is_frame(enum sp_key key)
-{
-	switch (key) {
-	case SP_KEY_SYMBOL_FROM:
-	case SP_KEY_SYMBOL_TO:
-	case SP_KEY_SYMBOL_DADDR:
-	case SP_KEY_DSO_FROM:
-	case SP_KEY_DSO_TO:
-	case SP_KEY_DSO_DADDR:
-	case SP_KEY_SRCLINE_FROM:
-	case SP_KEY_SRCLINE_TO:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Constants shared by all workers. */
 struct work {
 	struct sp_ctx *ctx;
-	struct sp_reader *reader;
-	const struct record_layout *layout;
-	const struct machine *machine;
-	const struct sideband *sideband;
-	const struct unwinding *unwinding;
-	const struct deferred *deferred; /* NULL: no deferred call chains */
+	const struct pass_one_result *read;
 	const struct analysis_options *options;
-	const struct labels *labels; /* labels of frames, made after all workers resolved their chains */
-	bool keys[SP_KEY_COUNT];       /* keys of rows */
-	bool group_keys[SP_KEY_COUNT]; /* keys by which samples are counted apart: those of rows, and those
-				        * of the tree's outermost nodes */
-	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of a sample, such as its
-					        * weight or data address */
-	size_t detail_count;
-	bool has_traces;  /* some of the detail keys need the formats of tracepoints (key_is_trace()) */
-	bool has_wakers;  /* the mode or a key needs the waker of each sample */
-	const struct matches *matches; /* functions that options name, found when labels exist; NULL:
-				        * options name none */
-	bool by_stack;    /* some filters need all functions of a stack */
+	const struct labels *labels; /* made after all workers resolved their chains */
+	const struct analysis_keys *keys;
+	struct names *names;
+	const struct matches *matches; /* functions that options name, found when labels exist;
+					* NULL: options name none */
 	bool only_leaves; /* callers of the sampled function are needed by no row or tree */
-	bool folds_python; /* stacks of Python code lack the interpreter's frames (fold_python.h) */
-	bool replicates;  /* assign each sample to a replicate, from which intervals of ratios are computed */
-	bool sum_tasks;   /* count samples of each thread, for comparison with READ records */
-	const struct task_states *states; /* for sample_parallelism(); else NULL */
 	const struct times *times;
-	bool by_state;    /* groups of rows depend on a leaf's state */
-	unsigned int bin_shift; /* least `shift` of cells: that of earlier recordings' */
 };
 
+static inline const struct perf_event_attr *work_attr(const struct work *work, uint16_t event)
+{
+	return &work->read->sideband.layout->events[event].attr;
+}
+
+/* Returns the name that a thread has in rows: that of its pool, if they are requested. */
+static inline const char *work_comm(const struct work *work, const char *comm)
+{
+	bool pools = work->options->rows.pools && !work->keys->rows[SP_KEY_TID];
+	return (pools ? machine_pool(work->read->machine, comm) : NULL) ?: comm;
+}
+
 /*
- * A thread, with the time span in which machine_span() states that its name and mappings do not change.
+ * A thread, with the time span in which its name and mappings do not change (machine_span()).
  */
 struct task {
 	uint32_t pid, tid;
@@ -155,7 +105,7 @@ struct event_sums {
 	uint64_t enabled_ns, running_ns; /* enabled and running times between samples, summed */
 	uint64_t unattributed;    /* number of counter values with an unknown increase */
 	uint64_t accesses;        /* with samples.memory: number of samples with memory data */
-	uint64_t branchless;      /* number of samples without branches, which are not counted then */
+	uint64_t branchless;      /* number of samples without branches, which are not counted */
 };
 
 /* A sample that is ready to be counted under its stack. */
@@ -169,8 +119,8 @@ struct rooted_sample {
 };
 
 /*
- * A sample with a truncated stack. It is counted after all samples are read, because its stack may be
- * repaired from others.
+ * A sample with a truncated stack. It is counted after all samples are read, because its stack may
+ * be repaired from others.
  */
 struct truncated_sample {
 	struct rooted_sample rooted;
@@ -211,7 +161,7 @@ struct current_sample {
 	struct stack stack; /* its stack, if has_stack */
 	bool has_stack;
 	struct sample_time time;   /* the sample's, or that of a part of it */
-	const char *waker, *wakee; /* their texts, if work->has_wakers; NULL: unknown */
+	const char *waker, *wakee; /* their texts, if times.wakers; NULL: unknown */
 };
 
 /* Values of a counter at its last sample. */
@@ -234,9 +184,8 @@ struct counted {
 	struct address_cache answers; /* cache for names_resolve_address() */
 	struct chains chains; /* interned chains, under root_word() */
 	struct groups groups;
-	struct details details;           /* values of the groups; code addresses are stored as indexes of
-					   * frames */
-	struct sp_trace *trace;           /* decoder of tracepoint fields, if work->has_traces */
+	struct details details; /* values of the groups; code addresses are indexes of frames */
+	struct sp_trace *trace;		  /* decoder of tracepoint fields, if keys->has_traces */
 	struct strtab texts;              /* texts of details */
 	struct stacks stacks;
 	VEC(uint64_t) folded;             /* buffers of fold_python() */
@@ -247,21 +196,23 @@ struct counted {
 	struct tasks tasks;
 	struct event_sums *events;
 	struct leaf_times times;
-	struct u64map task_samples;       /* event, tid -> number of samples, if work->sum_tasks */
+	struct u64map task_samples; /* event, tid -> number of samples, if those are compared with
+				     * other records */
 	struct counter_states counters;
-	uint64_t first_ns, last_ns;       /* times of first and last sample; both 0: no sample has a time */
+	uint64_t first_ns, last_ns;       /* times of first and last sample; both 0: unknown */
 	struct time_bins **time_bins;     /* by event; NULL without options->samples.time_bins */
 	struct cells cells;               /* samples by task and leaf; its limit is 0 without
 					   * options->samples.timeline */
 	bool failed; /* out of memory; asked after each sample */
-	uint64_t unknown_event;           /* number of samples of events that are not in the recording */
+	uint64_t unknown_event; /* number of samples of events that are not in the recording */
 };
 
 /*
- * Initializes `counted`; `work` and `names` are borrowed. Call counted_deinit() even after a failure.
+ * Initializes `counted`; `work` is borrowed. `bin_shift`: least `shift` of the cells,
+ * that of earlier recordings. Call counted_deinit() even after a failure.
  */
 struct sp_error *counted_init(struct counted *counted, const struct work *work,
-			      struct names *names) SP_MUST_CHECK;
+			      unsigned int bin_shift) SP_MUST_CHECK;
 
 /* Frees everything. A zeroed struct counted is allowed. */
 void counted_deinit(struct counted *counted);

@@ -33,16 +33,9 @@ static uint32_t answer_at(const struct folding *folding, size_t i)
 
 static const struct module *module_at(const struct folding *folding, size_t i)
 {
-	return machine_locate(folding->counted->work->machine, folding->view, PERF_RECORD_MISC_USER,
-			      word_at(folding, i) - (i > 0)).module;
-}
-
-/* Drops the collector's callees in user code. */
-static void drop_callees(struct folding *folding, size_t collector)
-{
-	for (size_t i = folding->begin; i < collector; i++)
-		if (folding->kept[i] == KEPT)
-			folding->kept[i] = DROPPED;
+	return machine_locate(folding->counted->work->read->machine, folding->view,
+			      PERF_RECORD_MISC_USER, word_at(folding, i) - (i > 0))
+		.module;
 }
 
 /*
@@ -63,7 +56,10 @@ static bool fold_calls(struct folding *folding, size_t end, const struct module 
 		if (answer == ANSWER_FAILED)
 			return false;
 		if (answer & ANSWER_COLLECTOR && !collects) {
-			drop_callees(folding, i);
+			/* Its callees in user code */
+			for (size_t j = folding->begin; j < i; j++)
+				if (folding->kept[j] == KEPT)
+					folding->kept[j] = DROPPED;
 			collects = true;
 		} else if (between && (module == interpreter || answer & ANSWER_TRAMPOLINE)) {
 			folding->kept[i] = DROPPED;

@@ -11,7 +11,7 @@
 uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
 		     const uint64_t *words, uint32_t kernel_chain)
 {
-	const bool *keys = counted->work->group_keys;
+	const bool *keys = counted->work->keys->groups;
 	struct task *task = place->task;
 	uint32_t cpu = keys[SP_KEY_CPU] ? place->cpu : 0;
 	uint32_t detail = words ? details_add(&counted->details, words) : 0;
@@ -29,7 +29,8 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 		return task->root;
 	struct machine_process process = {0};
 	if (counted->work->options->tree.processes)
-		process = machine_process(counted->work->machine, task->pid, task->span.from_ns);
+		process = machine_process(counted->work->read->machine, task->pid,
+					  task->span.from_ns);
 	const struct group group = {
 		.event = event,
 		.comm = keys[SP_KEY_COMM] ? task->span.name : NULL,
@@ -80,7 +81,8 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 		.task = task,
 		.time_ns = time_ns,
 		.cpu = cpu,
-		.replicate = work->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
+		.replicate =
+			work->keys->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
 		.shown = task && task->shown && of->shown &&
 			 filter_number(cpus->items, cpus->count, (int32_t)cpu) && counts_pass &&
 			 (!filter_has_commands(filter) ||
@@ -150,7 +152,8 @@ static struct chain *chain_of(struct counted *counted, uint32_t root,
 	uint32_t view = root_view(&counted->chains.radix.items[root]);
 	stacks_check(&counted->stacks, view, &callers);
 	chain->leaf = ANSWER_FAILED;
-	if (counted->work->folds_python && !fold_python(counted, view, &callers, &chain->leaf))
+	if (counted->work->options->stacks.fold_python &&
+	    !fold_python(counted, view, &callers, &chain->leaf))
 		return NULL;
 	chain->limited = limit && callers_limit(&callers, limit);
 	chain->left_misc = callers.misc;
@@ -187,7 +190,7 @@ static void count_end(struct counted *counted, const struct rooted_sample *sampl
 	} else if (counted->work->only_leaves) {
 		uint32_t outer = chain && chain->outer != ANSWER_FAILED ? chain->outer
 									: sample->answer;
-		sums->ends[stack_end_of(&counted->work->layout->events[sample->event].attr,
+		sums->ends[stack_end_of(work_attr(counted->work, sample->event),
 					callers_end(&left), outer & ANSWER_OUTERMOST,
 					chain ? chain->depth : 1)]++;
 	}
@@ -258,7 +261,7 @@ static void add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 	if (counted->cells.limit && !cells_add(&counted->cells, &cell))
 		counted->failed = true;
 	const struct weight_sums one = {!time->is_later, weight, wide_product(weight, weight)};
-	if (leaf->answer & ANSWER_PENDING || counted->work->by_stack)
+	if (leaf->answer & ANSWER_PENDING || matches_by_stack(counted->work->matches))
 		leaf_add_pending(counted, index, &one);
 	else
 		weight_sums_merge(&counted->events[sample->event].shown, &one);
@@ -396,10 +399,10 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 	uint64_t words[SP_KEY_COUNT];
 	if (!counted->sample.time.shown)
 		return;
-	counted->failed |=
-		(work->has_wakers && !sample_find_wakers(counted, record)) ||
-		!sample_place(counted, record, &place) ||
-		(work->detail_count && !sample_values(counted, record, NULL, place.view, words));
+	counted->failed |= (work->times->wakers && !sample_find_wakers(counted, record)) ||
+			   !sample_place(counted, record, &place) ||
+			   (work->keys->detail_count &&
+			    !sample_values(counted, record, NULL, place.view, words));
 	const struct stack *stack = counted->failed ? NULL : stack_of(counted, record, &place);
 	if (!stack) {
 		counted->failed = true;
@@ -412,7 +415,7 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 		stack = &wait;
 	}
 	uint32_t root = root_of(counted, is_wait ? &wait : NULL, &place, event,
-				work->detail_count ? words : NULL);
+				work->keys->detail_count ? words : NULL);
 	uint32_t answer = address_cache_find(
 		&counted->answers, (struct code_address){stack->callers.leaf_ip, place.view,
 							 stack->callers.leaf_cpumode, false});
@@ -437,8 +440,10 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 void count_before_filters(struct counted *counted, const struct sp_record *record, uint16_t event,
 			  uint64_t weight)
 {
+	const struct sideband *sideband = &counted->work->read->sideband;
 	weight_sums_add(&counted->events[event].all, weight);
-	if (!counted->work->sum_tasks)
+	/* Threads' samples are compared with READ records, or with lifetimes. */
+	if (!sideband->task_counts.count && !sideband->lifetimes.events.count)
 		return;
 	uint32_t *samples =
 		u64map_put(&counted->task_samples, key_of_pair(event, record->sample.tid), 0, NULL);

@@ -68,7 +68,8 @@ static bool find_member(struct counted *counted, const struct sp_record *record,
 	const struct sp_counters *counters = &record->sample.counters;
 	*ret = (struct member){counters->values[i], record->event};
 	if (counters->read_format & PERF_FORMAT_ID)
-		ret->event = losses_event_of_id(counted->work->sideband->losses, ret->counter.id);
+		ret->event =
+			losses_event_of_id(counted->work->read->sideband.losses, ret->counter.id);
 	else
 		ret->counter.id = record->sample.id;
 	return ret->event != SP_EVENT_NONE;
@@ -111,7 +112,7 @@ static void add_times(struct event_sums *sums, const struct counter_state *state
 /* Adds the increase of each counter of the sample's group to the counter's event. */
 static void count_counters(struct counted *counted, const struct sp_record *record)
 {
-	const struct perf_event_attr *attr = &counted->work->layout->events[record->event].attr;
+	const struct perf_event_attr *attr = work_attr(counted->work, record->event);
 	const struct sp_counters *counters = &record->sample.counters;
 	bool before = began_before(counted, record, attr);
 	for (size_t i = 0; i < counters->count; i++) {
@@ -161,9 +162,10 @@ static bool count_branch(struct counted *counted, const struct sp_record *record
 	const struct work *work = counted->work;
 	uint64_t words[SP_KEY_COUNT];
 	uint32_t root = RADIX_NONE, answer = ANSWER_FAILED;
-	if (!work->detail_count || sample_values(counted, record, branch, place->view, words)) {
-		root = sample_root(counted, place, record->event, work->detail_count ? words : NULL,
-				   0);
+	if (!work->keys->detail_count ||
+	    sample_values(counted, record, branch, place->view, words)) {
+		root = sample_root(counted, place, record->event,
+				   work->keys->detail_count ? words : NULL, 0);
 		answer = branch_lookup(counted, place->view, branch->to);
 	}
 	if (root == RADIX_NONE || answer == ANSWER_FAILED) {
@@ -269,8 +271,8 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
 	struct sp_record record;
-	TRY(walker_new(work->reader, extent, &walker));
-	TRY(decoder_new(work->layout, &decoder));
+	TRY(walker_new(work->read->reader, extent, &walker));
+	TRY(decoder_new(work->read->sideband.layout, &decoder));
 	for (;;) {
 		struct raw_record raw;
 		uint64_t at = walker_offset(walker);
@@ -284,7 +286,7 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 		if (!error)
 			error = decoder_decode(decoder, &raw, &record);
 		if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
-			reader_add_damage(work->reader, at, error);
+			reader_add_damage(work->read->reader, at, error);
 			continue;
 		}
 		if (error)

@@ -8,7 +8,8 @@
 
 uint64_t sample_time(const struct counted *counted, const struct sp_record *record)
 {
-	return counted->work->sideband->by_offset ? record->file_offset : record->sample.time_ns;
+	return counted->work->read->sideband.by_offset ? record->file_offset
+						       : record->sample.time_ns;
 }
 
 /* Returns whether a thread's name passes the filter by comm, which may name its pool. */
@@ -29,7 +30,7 @@ static bool comm_is_shown(const struct sp_string_list *wanted, const char *comm)
 static void task_refresh(struct counted *counted, struct task *task, uint64_t time_ns)
 {
 	const struct sp_filter *filter = &counted->work->options->filter;
-	task->span = machine_span(counted->work->machine, task->pid, task->tid, time_ns);
+	task->span = machine_span(counted->work->read->machine, task->pid, task->tid, time_ns);
 	task->shown = comm_is_shown(&filter->comms, task->span.name) &&
 		      filter_task(filter, task->pid, task->tid);
 	task->last.event = SP_EVENT_NONE;
@@ -61,7 +62,7 @@ bool sample_command_is_shown(const struct counted *counted, struct task *task, u
 {
 	const struct sp_filter *filter = &counted->work->options->filter;
 	const struct machine_command *command =
-		machine_command(counted->work->machine, task->pid, time_ns);
+		machine_command(counted->work->read->machine, task->pid, time_ns);
 	if (!task->command_known || task->command != command) {
 		task->command_known = true;
 		task->command = command;
@@ -75,7 +76,7 @@ const char *sample_process(struct counted *counted, struct task *task)
 {
 	if (!task->process) {
 		CLEANUP_FREE char *text = machine_process_text(
-			counted->work->machine, task->pid, task->span.from_ns, false);
+			counted->work->read->machine, task->pid, task->span.from_ns, false);
 		task->process = text ? strtab_add(&counted->texts, text) : NULL;
 	}
 	return task->process;

@@ -70,7 +70,7 @@ static bool branch_value(struct counted *counted, const struct sp_branch *branch
 /* Returns the socket of the sample's CPU, from the header's CPU topology. */
 static uint64_t socket_of(const struct work *work, const struct sp_sample *sample)
 {
-	const struct sp_cpu_topology *topology = &sp_reader_info(work->reader)->topology;
+	const struct sp_cpu_topology *topology = &sp_reader_info(work->read->reader)->topology;
 	if (!(sample->present & PERF_SAMPLE_CPU) || sample->cpu >= topology->place_count ||
 	    topology->places[sample->cpu].package < 0)
 		return DETAIL_NONE;
@@ -79,9 +79,9 @@ static uint64_t socket_of(const struct work *work, const struct sp_sample *sampl
 
 uint64_t sample_parallelism(const struct work *work, const struct sp_sample *sample)
 {
-	if (!work->states || !(sample->present & PERF_SAMPLE_TIME))
+	if (!work->read->sideband.states || !(sample->present & PERF_SAMPLE_TIME))
 		return DETAIL_NONE;
-	return task_states_parallelism(work->states, sample->pid, sample->time_ns);
+	return task_states_parallelism(work->read->sideband.states, sample->pid, sample->time_ns);
 }
 
 static uint64_t if_present(const struct sp_sample *sample, uint64_t bit, uint64_t value)
@@ -125,10 +125,10 @@ static uint64_t weight_word(const struct sp_sample *sample, enum sp_key key)
 	}
 }
 
-static uint64_t namespace_word(const struct work *work, const struct sp_record *record)
+static uint64_t namespace_word(const struct counted *counted, const struct sp_record *record)
 {
-	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : record->sample.time_ns;
-	size_t index = sideband_namespace(work->sideband, record->sample.tid, time_ns);
+	size_t index = sideband_namespace(&counted->work->read->sideband, record->sample.tid,
+					  sample_time(counted, record));
 	return index == SIZE_MAX ? DETAIL_NONE : index;
 }
 
@@ -167,7 +167,7 @@ static uint64_t sample_word(const struct counted *counted, const struct sp_recor
 	case SP_KEY_CGROUP:
 		return sample->cgroup ?: DETAIL_NONE;
 	case SP_KEY_CGROUP_ID:
-		return namespace_word(work, record);
+		return namespace_word(counted, record);
 	case SP_KEY_SOCKET:
 		return socket_of(work, sample);
 	case SP_KEY_TIME:
@@ -187,7 +187,7 @@ static uint64_t sample_word(const struct counted *counted, const struct sp_recor
 static bool data_value(struct counted *counted, const struct sp_record *record, uint32_t view,
 		      uint64_t *word)
 {
-	const char *arch = sp_reader_info(counted->work->reader)->arch;
+	const char *arch = sp_reader_info(counted->work->read->reader)->arch;
 	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	uint64_t address = record->sample.addr;
 	*word = DETAIL_NONE;
@@ -210,7 +210,7 @@ static bool text_value(struct counted *counted, const struct sp_record *record, 
 		      uint64_t *word)
 {
 	const struct analysis_options *options = counted->work->options;
-	const struct sp_event *event = sp_reader_event(counted->work->reader, record->event);
+	const struct sp_event *event = sp_reader_event(counted->work->read->reader, record->event);
 	const struct sp_sample *sample = &record->sample;
 	size_t index = (size_t)(key - SP_KEY_FIELD);
 	const char *text = NULL;
@@ -283,15 +283,16 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 	 * Decodes the sample for the keys of fields. The key trace comes before them and decodes it
 	 * itself.
 	 */
-	if (work->has_traces && !work->keys[SP_KEY_TRACE])
-		(void)sp_trace_take(counted->trace, sp_reader_event(work->reader, record->event),
+	if (work->keys->has_traces && !work->keys->rows[SP_KEY_TRACE])
+		(void)sp_trace_take(counted->trace,
+				    sp_reader_event(work->read->reader, record->event),
 				    &record->sample);
-	for (size_t i = 0; done && i < work->detail_count; i++) {
-		enum sp_key key = work->detail_keys[i];
+	for (size_t i = 0; done && i < work->keys->detail_count; i++) {
+		enum sp_key key = work->keys->details[i];
 		if (key_is_of_wakers(key))
 			words[i] = waker_word(counted, key);
 		else if (key_is_of_command(key))
-			words[i] = command_word(work->machine, key,
+			words[i] = command_word(work->read->machine, key,
 						counted->sample.time.wake.tid
 							? counted->sample.time.woken_pid
 							: record->sample.pid,
@@ -339,24 +340,21 @@ static uint64_t row_word(const struct labels *labels, enum sp_key key, uint64_t 
 	return function == UINT32_MAX ? DETAIL_NONE : function;
 }
 
-static uint64_t leaf_word(const struct leaf_values *of, enum sp_key key, uint64_t word)
-{
-	if (key == SP_KEY_PARENT && of->parent != UINT32_MAX)
-		return of->parent;
-	return key == SP_KEY_STATE || key == SP_KEY_WAITS_FOR ? of->state : word;
-}
-
 uint32_t row_values(const struct counted *counted, struct details *to, uint32_t detail,
 		    const struct leaf_values *of)
 {
 	const struct work *work = counted->work;
 	uint64_t words[SP_KEY_COUNT];
-	if (!work->detail_count)
+	if (!work->keys->detail_count)
 		return 0;
 	const uint64_t *from = details_words(&counted->details, detail);
-	for (size_t i = 0; i < work->detail_count; i++) {
-		words[i] = row_word(work->labels, work->detail_keys[i], from[i]);
-		words[i] = leaf_word(of, work->detail_keys[i], words[i]);
+	for (size_t i = 0; i < work->keys->detail_count; i++) {
+		enum sp_key key = work->keys->details[i];
+		words[i] = row_word(work->labels, key, from[i]);
+		if (key == SP_KEY_PARENT && of->parent != UINT32_MAX)
+			words[i] = of->parent;
+		else if (key == SP_KEY_STATE || key == SP_KEY_WAITS_FOR)
+			words[i] = of->state;
 	}
 	return details_add(to, words);
 }

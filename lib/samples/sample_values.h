@@ -9,8 +9,8 @@
 #include "samples/counted.h"
 
 /*
- * Gets the values of a sample, or of one of its branches, for the keys in work->detail_keys. Code and
- * data addresses are stored as indexes of frames. Returns false when out of memory.
+ * Gets the values of a sample, or of one of its branches, for the keys in work->keys->details. Code
+ * and data addresses are stored as indexes of frames. Returns false when out of memory.
  */
 bool sample_values(struct counted *counted, const struct sp_record *record,
 		    const struct sp_branch *branch, uint32_t view, uint64_t *words);

@@ -7,22 +7,11 @@
 #include <string.h>
 #include "base/cleanup.h"
 
-static bool has_sources(void *resolver, const struct module *module, uint32_t pid)
-{
-	return resolver_has_sources(resolver, module, pid);
-}
-
-static struct sp_error *find_sources(void *resolver, const struct source_query *query,
-				     struct source_frames *ret)
-{
-	return resolver_sources(resolver, query, ret);
-}
-
 struct sp_error *atlas_init(struct atlas *atlas, const struct sp_file_info *info,
 			    const struct machine *machine, struct resolver *resolver,
 			    const struct sp_script_options *options)
 {
-	const struct source_finder finder = {has_sources, find_sources, resolver};
+	const struct source_finder finder = source_finder_of(resolver, NULL);
 	*atlas = (struct atlas){
 		.info = info,
 		.inlines = options->inlines != SP_OFF,

@@ -13,39 +13,12 @@
 #include "base/parallel.h"
 #include "base/sized.h"
 #include "file/reader_damage.h"
-#include "sideband/pass_one.h"
 
 /* Size of a batch: large enough that threads seldom wait, and small in memory. */
 #define BATCH_RECORDS 1024
 #define BATCH_BYTES ((size_t)2 << 20)
 
 DEFINE_CLEANUP(struct sp_script *, sp_script_free)
-
-static struct sp_error *read_sideband(struct sp_script *script)
-{
-	const struct pass_one pass = {.ctx = script->ctx, .reader = script->reader,
-				      .files = script->options.files, .threads = script->threads};
-	TRY(pass_one_read(&pass, &script->machine, &script->sideband));
-	if (script->sideband.deferred_count && script->options.chains != SP_OFF)
-		TRY(deferred_read(&script->deferred, script->reader, script->sideband.splits.items,
-				  script->sideband.splits.count, script->threads));
-	return NULL;
-}
-
-static struct sp_error *open_files(struct sp_script *script)
-{
-	struct sp_files files = *script->options.files;
-	/* Without call chains, no stack is unwound. */
-	if (script->options.chains == SP_OFF)
-		files.unwinder = "none";
-	const struct pass_one pass = {.ctx = script->ctx, .reader = script->reader, .files = &files,
-				      .threads = script->threads};
-	struct sp_error *error = pass_one_open(&pass, script->machine, &script->sideband,
-					       &script->resolver, &script->unwinding);
-	return error ? error :
-		       atlas_init(&script->atlas, sp_reader_info(script->reader), script->machine,
-				  script->resolver, &script->options);
-}
 
 static struct sp_error *make_batches(struct sp_script *script)
 {
@@ -126,24 +99,30 @@ static struct sp_error *find_sources(struct sp_script *script)
 
 static struct sp_error *prepare(struct sp_script *script)
 {
-	TRY(read_sideband(script));
-	TRY(open_files(script));
-	script->nameless = calloc(machine_module_count(script->machine) + 1,
+	bool chains = script->options.chains != SP_OFF;
+	/* Without call chains, no stack is unwound. */
+	if (!chains)
+		script->files.unwinder = "none";
+	const struct pass_one pass = {.ctx = script->ctx, .reader = script->reader,
+				      .files = &script->files, .threads = script->threads,
+				      .chains = chains};
+	TRY(pass_one_read(&pass, &script->read));
+	TRY(atlas_init(&script->atlas, sp_reader_info(script->reader), script->read.machine,
+		       script->read.resolver, &script->options));
+	script->nameless = calloc(machine_module_count(script->read.machine) + 1,
 				  sizeof(*script->nameless));
 	NEED(script->nameless);
-	struct sp_error *error =
-		order_make(&script->order, &(struct order_request){
-						   .reader = script->reader,
-						   .options = &script->options,
-						   .splits = script->sideband.splits.items,
-						   .split_count = script->sideband.splits.count,
-						   .threads = script->threads,
-					   });
-	if (error)
-		return error;
-	error = make_batches(script);
-	if (error || !script->order.count || !atlas_needs_sources(&script->atlas))
-		return error;
+	const struct order_request request = {
+		.reader = script->reader,
+		.options = &script->options,
+		.splits = script->read.sideband.splits.items,
+		.split_count = script->read.sideband.splits.count,
+		.threads = script->threads,
+	};
+	TRY(order_make(&script->order, &request));
+	TRY(make_batches(script));
+	if (!script->order.count || !atlas_needs_sources(&script->atlas))
+		return NULL;
 	return find_sources(script);
 }
 
@@ -194,11 +173,7 @@ void sp_script_free(struct sp_script *script)
 	vec_deinit(&script->batches);
 	order_deinit(&script->order);
 	atlas_deinit(&script->atlas);
-	dump_unwind_deinit(&script->unwinding);
-	resolver_free(script->resolver);
-	deferred_deinit(&script->deferred);
-	sideband_deinit(&script->sideband);
-	machine_free(script->machine);
+	pass_one_deinit(&script->read);
 	free(script->nameless);
 	free(script);
 }
@@ -215,19 +190,19 @@ uint64_t sp_script_record_count(const struct sp_script *script)
 
 const struct sp_error *sp_script_unwinding_refusal(const struct sp_script *script)
 {
-	return script->unwinding.refusal;
+	return script->read.unwinding.refusal;
 }
 
 const char *sp_script_note(const struct sp_script *script, size_t index)
 {
-	const struct sideband *sideband = &script->sideband;
+	const struct sideband *sideband = &script->read.sideband;
 	return index < sideband->notes.count - sideband->recorded_notes ?
 		       sideband->notes.items[sideband->recorded_notes + index].text : NULL;
 }
 
 uint64_t sp_script_lost(const struct sp_script *script)
 {
-	const struct sideband *sideband = &script->sideband;
+	const struct sideband *sideband = &script->read.sideband;
 	uint64_t lost = 0;
 	for (size_t i = 0; i < sideband->layout->event_count; i++)
 		lost += sp_losses_own(sideband->losses, i);
@@ -238,9 +213,10 @@ const char *sp_script_unproven(const struct sp_script *script, size_t *index,
 			       const char **remedy_ret)
 {
 	const char *text;
-	while (*index < machine_module_count(script->machine))
-		if (resolver_problem(script->resolver, machine_module(script->machine, (*index)++),
-				     &text, remedy_ret) == RESOLVER_UNPROVEN)
+	while (*index < machine_module_count(script->read.machine))
+		if (resolver_problem(script->read.resolver,
+				     machine_module(script->read.machine, (*index)++), &text,
+				     remedy_ret) == RESOLVER_UNPROVEN)
 			return text;
 	return NULL;
 }
@@ -248,10 +224,10 @@ const char *sp_script_unproven(const struct sp_script *script, size_t *index,
 const char *sp_script_damaged(const struct sp_script *script, size_t *index)
 {
 	const char *text, *remedy;
-	while (*index < machine_module_count(script->machine))
-		if (resolver_sources_problem(script->resolver,
-					     machine_module(script->machine, (*index)++), &text,
-					     &remedy) == RESOLVER_DAMAGED_FILE)
+	while (*index < machine_module_count(script->read.machine))
+		if (resolver_sources_problem(script->read.resolver,
+					     machine_module(script->read.machine, (*index)++),
+					     &text, &remedy) == RESOLVER_DAMAGED_FILE)
 			return text;
 	return NULL;
 }
@@ -259,8 +235,8 @@ const char *sp_script_damaged(const struct sp_script *script, size_t *index)
 size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *ret, size_t room)
 {
 	size_t count = 0, kept = 0;
-	for (size_t i = 0; i < machine_module_count(script->machine); i++) {
-		const struct module *module = machine_module(script->machine, i);
+	for (size_t i = 0; i < machine_module_count(script->read.machine); i++) {
+		const struct module *module = machine_module(script->read.machine, i);
 		struct sp_nameless one = {
 			.module = module->name,
 			.samples = atomic_load(&script->nameless[i]),
@@ -275,7 +251,7 @@ size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *re
 			continue;
 		kept += kept < room;
 		memmove(&ret[place + 1], &ret[place], (kept - 1 - place) * sizeof(*ret));
-		resolver_problem(script->resolver, module, &one.what, &one.remedy);
+		resolver_problem(script->read.resolver, module, &one.what, &one.remedy);
 		ret[place] = one;
 	}
 	return count;

@@ -9,9 +9,7 @@
 #include <stdatomic.h>
 #include "script/order.h"
 #include "script/places.h"
-#include "sideband/sideband.h"
-#include "stacks/deferred.h"
-#include "stacks/dump_unwind.h"
+#include "sideband/pass_one.h"
 #include "stacks/stacks.h"
 
 struct sp_script {
@@ -20,11 +18,7 @@ struct sp_script {
 	struct sp_script_options options; /* its groups are the two below */
 	struct sp_filter filter;
 	struct sp_files files;
-	struct machine *machine;
-	struct sideband sideband;
-	struct resolver *resolver;
-	struct unwinding unwinding;
-	struct deferred deferred; /* deferred user call chains; empty: none, or chains are not requested */
+	struct pass_one_result read;
 	struct atlas atlas;
 	struct order order;
 	VEC(size_t) batches; /* each batch's first index in `order`, and the end */

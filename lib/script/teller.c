@@ -57,7 +57,7 @@ struct sp_error *sp_teller_new(struct sp_script *script, struct sp_teller **ret)
 	NEED(teller);
 	teller->script = script;
 	places_init(&teller->places, &script->atlas);
-	TRY(stacks_init(&teller->stacks, &script->unwinding));
+	TRY(stacks_init(&teller->stacks, &script->read.unwinding));
 	TRY(decoder_new(reader_layout(script->reader), &teller->decoder));
 	*ret = take_ptr(teller);
 	return NULL;
@@ -152,7 +152,7 @@ static const struct cached_task *task_at(struct sp_teller *teller, uint32_t pid,
 		task = &teller->tasks.items[*index];
 	}
 	if (added || time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
-		task->span = machine_span(teller->script->machine, pid, tid, time_ns);
+		task->span = machine_span(teller->script->read.machine, pid, tid, time_ns);
 	return task;
 }
 
@@ -199,7 +199,7 @@ static struct sp_error *find_task(struct sp_teller *teller)
 		item->time_ns = record->id.time_ns;
 	}
 	item->comm = NOBODY;
-	uint64_t time_ns = teller->script->sideband.by_offset ? record->file_offset :
+	uint64_t time_ns = teller->script->read.sideband.by_offset ? record->file_offset :
 								item->time_ns;
 	const struct cached_task *task = task_at(teller, item->pid, item->tid, time_ns);
 	NEED(task);
@@ -305,7 +305,7 @@ static bool find_recorded(struct sp_teller *teller)
 		return false;
 	if (found)
 		return add_chain(teller, teller->stacks.ips.items, teller->stacks.ips.count, SIZE_MAX);
-	if (!teller->script->deferred.count ||
+	if (!teller->script->read.deferred.count ||
 	    !deferred_cookie(sample->ips, sample->ip_count, &cookie))
 		return add_chain(teller, sample->ips, sample->ip_count, SIZE_MAX);
 	size_t count = sample->ip_count - 2;
@@ -314,7 +314,7 @@ static bool find_recorded(struct sp_teller *teller)
 	if (count)
 		memcpy(teller->ips.items, sample->ips, count * sizeof(*sample->ips));
 	teller->ips.count = count;
-	return deferred_append(&teller->script->deferred, sample->tid, cookie, &teller->ips,
+	return deferred_append(&teller->script->read.deferred, sample->tid, cookie, &teller->ips,
 			       &found) &&
 	       add_chain(teller, teller->ips.items, teller->ips.count, SIZE_MAX);
 }
@@ -372,8 +372,8 @@ static bool passes(const struct sp_teller *teller)
 				   filter_time(filter, item->time_ns)))
 		return false;
 	if (filter_has_commands(filter))
-		command = machine_command(teller->script->machine, item->pid,
-					  teller->script->sideband.by_offset
+		command = machine_command(teller->script->read.machine, item->pid,
+					  teller->script->read.sideband.by_offset
 						  ? item->record->file_offset
 						  : item->time_ns);
 	return filter_pattern(filter->comms.items, filter->comms.count, item->comm) &&
@@ -481,7 +481,7 @@ bool sp_teller_code(struct sp_teller *teller, uint64_t ip, void *code, size_t si
 	if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
 		return false;
 	/* Look up the address in the user's mappings, whatever the sample's mode is. */
-	struct location location = machine_locate(teller->script->machine, teller->view,
+	struct location location = machine_locate(teller->script->read.machine, teller->view,
 						  PERF_RECORD_MISC_USER, ip);
 	return atlas_code(&teller->script->atlas, &location, code, size, machine_ret);
 }

@@ -28,17 +28,12 @@ struct jitdump_import {
 	const char *first_of[CLOCK_KINDS]; /* path of the first dump of each kind; the sideband owns it */
 };
 
-static const struct perf_event_attr *attr_of(const struct sideband *sideband)
-{
-	return sideband->layout->event_count ? &sideband->layout->events[0].attr : NULL;
-}
-
 static enum clock_kind clock_of(const struct sideband *sideband,
 				const struct machine_jitdump *mark, const struct jitdump *dump)
 {
-	const struct perf_event_attr *attr = attr_of(sideband);
-	if (!attr || sideband->by_offset)
+	if (!sideband->layout->event_count || sideband->by_offset)
 		return CLOCK_ORDER;
+	const struct perf_event_attr *attr = &sideband->layout->events[0].attr;
 	if (dump->in_ticks)
 		return !attr->use_clockid && sideband->ticks.mult ? CLOCK_TICKS : CLOCK_ORDER;
 	if (attr->use_clockid && attr->clockid == CLOCK_MONOTONIC)

@@ -55,58 +55,19 @@ static struct sp_error *open_stored(const struct sp_reader *reader, struct store
 	return error;
 }
 
-static struct sp_error *seal_states(struct task_states *states, const struct sp_file_info *info)
-{
-	if (!states)
-		return NULL;
-	return task_states_seal(states, info->first_sample_ns, info->last_sample_ns);
-}
-
-struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **machine_ret,
-			       struct sideband *sideband)
-{
-	struct sp_reader *reader = pass->reader;
-	TRY(machine_new(machine_ret));
-	struct sp_error *error = sideband_init(sideband, reader, *machine_ret);
-	if (error)
-		return error;
-	if (pass->states)
-		error = sideband_want_states(sideband, reader);
-	if (error)
-		return error;
-	TRY(sideband_read(sideband, reader, pass->threads));
-	TRY(seal_states(sideband->states, sp_reader_info(reader)));
-	TRY(add_header(*machine_ret, sp_reader_info(reader)));
-	TRY(open_stored(reader, &sideband->stored));
-	TRY(jit_files_new(pass->names ? kept_names_jit_memory(pass->names) : 0,
-			  pass->names ? kept_names_maps(pass->names) : NULL, &sideband->jit));
-	TRY(jitdumps_add(pass->ctx, reader, pass->files->symfs, sideband));
-	const struct process_map process = {
-		.ctx = pass->ctx,
-		.symfs = pass->files->symfs,
-		.files = sideband->jit,
-	};
-	TRY(timed_code_add(&process, sideband));
-	TRY(machine_seal(*machine_ret));
-	TRY(sideband_note_clock(sideband));
-	return jitdumps_note(sideband);
-}
-
-struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine *machine,
-			       const struct sideband *sideband, struct resolver **resolver_ret,
-			       struct unwinding *unwinding)
+/* Opens the resolver and the unwinder. */
+static struct sp_error *open_code(const struct pass_one *pass, struct pass_one_result *ret)
 {
 	struct sp_ctx *ctx = pass->ctx;
 	const struct sp_reader *reader = pass->reader;
 	const struct sp_files *files = pass->files;
 	const struct sp_file_info *info = sp_reader_info(reader);
-	const struct record_layout *layout = reader_layout(reader);
-	const struct module *kernel = machine_kernel(machine);
+	const struct module *kernel = machine_kernel(ret->machine);
 	const struct resolver_options options = {
 		.recorded = {
 			.file = sp_reader_feature(reader, FEATURE_SIMPLEPERF_FILE),
 			.file2 = sp_reader_feature(reader, FEATURE_SIMPLEPERF_FILE2),
-			.swap = layout->swap,
+			.swap = ret->sideband.layout->swap,
 		},
 		.symfs = files->symfs,
 		.vmlinux = files->vmlinux,
@@ -118,19 +79,62 @@ struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine
 		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
 		.until_ns = recorded_until_ns(reader),
 		.names = pass->names,
-		.stored = sideband->stored,
-		.jit = sideband->jit,
+		.stored = ret->sideband.stored,
+		.jit = ret->sideband.jit,
 	};
-	struct sp_error *error = resolver_new(ctx, &options, resolver_ret);
-	return error ? error : dump_unwind_init(unwinding, &(struct dump_unwind_source){
+	TRY(resolver_new(ctx, &options, &ret->resolver));
+	return dump_unwind_init(&ret->unwinding, &(struct dump_unwind_source){
 		.ctx = ctx,
-		.layout = layout,
-		.machine = machine,
+		.layout = ret->sideband.layout,
+		.machine = ret->machine,
 		.wanted = files,
 		.provenance = resolver_provenance(ctx, &options),
-		.stored = sideband->stored,
-		.jit = sideband->jit,
+		.stored = ret->sideband.stored,
+		.jit = ret->sideband.jit,
 	});
+}
+
+struct sp_error *pass_one_read(const struct pass_one *pass, struct pass_one_result *ret)
+{
+	struct sp_reader *reader = pass->reader;
+	struct sideband *sideband = &ret->sideband;
+	const struct sp_file_info *info = sp_reader_info(reader);
+	ret->reader = reader;
+	TRY(machine_new(&ret->machine));
+	TRY(sideband_init(sideband, reader, ret->machine));
+	if (pass->states)
+		TRY(sideband_want_states(sideband, reader));
+	TRY(sideband_read(sideband, reader, pass->threads));
+	if (sideband->states)
+		TRY(task_states_seal(sideband->states, info->first_sample_ns,
+				     info->last_sample_ns));
+	TRY(add_header(ret->machine, info));
+	TRY(open_stored(reader, &sideband->stored));
+	TRY(jit_files_new(pass->names ? kept_names_jit_memory(pass->names) : 0,
+			  pass->names ? kept_names_maps(pass->names) : NULL, &sideband->jit));
+	TRY(jitdumps_add(pass->ctx, reader, pass->files->symfs, sideband));
+	const struct process_map process = {
+		.ctx = pass->ctx,
+		.symfs = pass->files->symfs,
+		.files = sideband->jit,
+	};
+	TRY(timed_code_add(&process, sideband));
+	TRY(machine_seal(ret->machine));
+	TRY(sideband_note_clock(sideband));
+	TRY(jitdumps_note(sideband));
+	if (pass->chains && sideband->deferred_count)
+		TRY(deferred_read(&ret->deferred, reader, sideband->splits.items,
+				  sideband->splits.count, pass->threads));
+	return open_code(pass, ret);
+}
+
+void pass_one_deinit(struct pass_one_result *result)
+{
+	dump_unwind_deinit(&result->unwinding);
+	deferred_deinit(&result->deferred);
+	resolver_free(result->resolver);
+	sideband_deinit(&result->sideband);
+	machine_free(result->machine);
 }
 
 bool pass_one_missed_records(struct sp_reader *reader, bool exact)

@@ -5,6 +5,7 @@
 
 #include <sprof/analysis.h>
 #include "sideband/sideband.h"
+#include "stacks/deferred.h"
 #include "stacks/dump_unwind.h"
 #include "symbol/resolver.h"
 
@@ -15,23 +16,27 @@ struct pass_one {
 	const struct sp_files *files; /* the resolver borrows its texts, too */
 	unsigned int threads;         /* limit of threads */
 	struct sp_names *names;       /* kept names; may be NULL */
-	bool states;                  /* build sideband->states, if records have times */
+	bool states;                  /* build sideband.states, if records have times */
+	bool chains;                  /* read deferred call chains */
+};
+
+/* Result of pass one, with the finders of names and stacks of the code. */
+struct pass_one_result {
+	struct sp_reader *reader; /* borrowed */
+	struct machine *machine;  /* sealed */
+	struct sideband sideband;
+	struct resolver *resolver;
+	struct unwinding unwinding;
+	struct deferred deferred; /* deferred call chains; empty: none, or not requested */
 };
 
 /*
- * Reads all records except samples, then jitdumps and the file's header, and seals *machine_ret. Both
- * results must be freed after a failure, too.
+ * Reads all records except samples, then jitdumps and the file's header, and opens the resolver and
+ * the unwinder. *ret must keep its address, and be deinitialised after a failure, too.
  */
-struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **machine_ret,
-			       struct sideband *sideband) SP_MUST_CHECK;
-
-/*
- * Opens the resolver and the unwinder for a machine and a sideband, which are borrowed. Both results must
- * be freed after a failure, too, and before the sideband.
- */
-struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine *machine,
-			       const struct sideband *sideband, struct resolver **resolver_ret,
-			       struct unwinding *unwinding) SP_MUST_CHECK;
+struct sp_error *pass_one_read(const struct pass_one *pass,
+			       struct pass_one_result *ret) SP_MUST_CHECK;
+void pass_one_deinit(struct pass_one_result *result);
 
 /*
  * Returns whether samples contained records that pass one did not see, after the samples were read. If

@@ -338,12 +338,6 @@ static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *rea
 	return NULL;
 }
 
-static bool add_seen(struct sideband *sideband, const struct raw_record *sample)
-{
-	return !sideband->seen_offset || seen_threads_add(&sideband->seen, sample, sideband->seen_offset,
-							  sideband->layout->swap);
-}
-
 /* Reads the records that begin in `extent`; *offset_ret is the end of the last one. */
 static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader *reader,
 				    struct decoder *decoder, struct reader_extent extent,
@@ -367,8 +361,9 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 		if (!raw.bytes)
 			return NULL;
 		NEED(splits_pass(&sideband->splits, raw.offset));
-		if (raw.type == PERF_RECORD_SAMPLE && !add_seen(sideband, &raw))
-			return error_no_memory();
+		if (raw.type == PERF_RECORD_SAMPLE && sideband->seen_offset)
+			NEED(seen_threads_add(&sideband->seen, &raw, sideband->seen_offset,
+					      sideband->layout->swap));
 		if (raw.type == PERF_RECORD_SAMPLE)
 			sideband->sample_count++;
 		else if (raw.type == RECORD_CALLCHAIN_DEFERRED)

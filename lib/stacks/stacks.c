@@ -368,14 +368,6 @@ static void add_reach(struct stacks *stacks, const struct unwind_frame *frames, 
 	stacks->reaches[reach < REACH_CLASSES ? reach : REACH_CLASSES - 1]++;
 }
 
-/* Returns the key by which stacks are repaired from each other: a thread and its address space. */
-static uint64_t repair_name(const struct stacks *stacks, uint32_t tid, uint32_t view)
-{
-	uint32_t user = machine_view_of_mode(stacks->unwinding->machine, view,
-					     PERF_RECORD_MISC_USER);
-	return key_of_pair(tid, user);
-}
-
 static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 		   uint64_t time_ns, struct stack *stack)
 {
@@ -400,8 +392,11 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 		add_reach(stacks, stacks->frames.items, result.count);
 	if (result.end == UNWIND_NO_INFO && !stacks_add_no_unwind_info(stacks, result.blind, 1))
 		return false;
-	uint32_t number = repair_add(stacks->repair, repair_name(stacks, sample->tid, view),
-				     time_ns, stacks->frames.items, &result);
+	/* Stacks are repaired from those of the same thread and address space. */
+	uint32_t user =
+		machine_view_of_mode(stacks->unwinding->machine, view, PERF_RECORD_MISC_USER);
+	uint32_t number = repair_add(stacks->repair, key_of_pair(sample->tid, user), time_ns,
+				      stacks->frames.items, &result);
 	if (result.end == UNWIND_TRUNCATED)
 		stack->number = number;
 	return true;

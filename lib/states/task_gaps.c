@@ -97,11 +97,6 @@ uint64_t task_gaps_overlap(struct task_gap_list list, uint64_t begin_ns, uint64_
 	return gaps_before(list, end_ns) - gaps_before(list, begin_ns);
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 bool task_gaps_cut(struct task_gap_list list, uint64_t time_ns, uint64_t *begin_ns, uint64_t *end_ns)
 {
 	size_t next = sorted_up_to(list.items, list.count, .begin_ns, time_ns);
@@ -112,8 +107,9 @@ bool task_gaps_cut(struct task_gap_list list, uint64_t time_ns, uint64_t *begin_
 		end = gap->end_ns;
 	else if (next < list.count)
 		end = list.items[next].begin_ns;
-	if (gap)
-		*begin_ns = later(*begin_ns, inside ? gap->begin_ns : gap->end_ns);
+	uint64_t begin = !gap ? 0 : inside ? gap->begin_ns : gap->end_ns;
+	if (begin > *begin_ns)
+		*begin_ns = begin;
 	if (end < *end_ns)
 		*end_ns = end;
 	return inside;

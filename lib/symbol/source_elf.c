@@ -173,10 +173,7 @@ static struct sp_error *add_tables(const struct source_env *env, struct elf_name
 	if (symtab_exists(names->runtime))
 		return add_table(names, names->runtime, SYMTAB_FULL, diagnosis);
 	struct debugfile_places places = binary_places(&env->binary);
-	struct sp_error *error =
-		debugfile_find(&places, names->runtime, path, symtab_exists, &names->debug);
-	if (error)
-		return error;
+	TRY(debugfile_find(&places, names->runtime, path, symtab_exists, &names->debug));
 	TRY(names->debug ? add_table(names, names->debug, SYMTAB_FULL, diagnosis)
 			 : add_embedded(names, diagnosis));
 	if (!names->debug && !names->embedded)

@@ -3,8 +3,25 @@
 
 #include <stdlib.h>
 #include "base/cleanup.h"
+#include "base/ctx.h"
 #include "base/error.h"
 #include "base/parallel.h"
+
+static bool has_sources(void *resolver, const struct module *module, uint32_t pid)
+{
+	return resolver_has_sources(resolver, module, pid);
+}
+
+static struct sp_error *find_sources(void *resolver, const struct source_query *query,
+				     struct source_frames *ret)
+{
+	return resolver_sources(resolver, query, ret);
+}
+
+struct source_finder source_finder_of(struct resolver *resolver, struct sp_ctx *ctx)
+{
+	return (struct source_finder){has_sources, find_sources, resolver, ctx};
+}
 
 struct sp_error *symbolizer_init(struct symbolizer *symbolizer, const struct machine *machine,
 				 struct resolver *resolver, const struct source_finder *finder)
@@ -120,6 +137,8 @@ static struct sp_error *look_up(const struct source_lookup *lookup, struct modul
 		if (!i || places[i].offset != places[i - 1].offset)
 			offsets[query.count++] = places[i].offset;
 	TRY(lookup->finder->find(lookup->finder->arg, &query, &found));
+	if (lookup->finder->ctx)
+		ctx_add_done(lookup->finder->ctx, query.count);
 	for (size_t i = 0, at = 0; i < batch->count; i++) {
 		at += i && places[i].offset != places[i - 1].offset;
 		places[i].innermost = items[at];

@@ -21,7 +21,11 @@ struct source_finder {
 	struct sp_error *(*find)(void *arg, const struct source_query *query,
 				 struct source_frames *ret);
 	void *arg;
+	struct sp_ctx *ctx; /* counts finished lookups; NULL: they are no step */
 };
+
+/* Returns the callbacks of a resolver, which is borrowed. */
+struct source_finder source_finder_of(struct resolver *resolver, struct sp_ctx *ctx);
 
 struct symbolizer {
 	const struct machine *machine; /* sealed; borrowed */

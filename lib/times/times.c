@@ -41,16 +41,9 @@ struct sp_error *times_check_wakes(const struct times *times, const char *what)
 	return error_set_remedy(error, "as root, 'sprof record --wakers COMMAND' records them");
 }
 
-/* Returns the weight of samples that do not state it. */
-static uint64_t period_of(const struct perf_event_attr *attr, bool is_clock)
-{
-	if (is_clock)
-		return record_clock_period_ns(attr) ?: 1;
-	return attr->freq ? 1 : attr->sample_period;
-}
-
 struct sp_error *times_init(struct times *times, const struct times_source *source,
-			    const struct analysis_options *options, bool wakers)
+			    const struct analysis_options *options,
+			    const struct analysis_keys *keys)
 {
 	const struct weigher *weigher = source->weigher;
 	size_t count = sp_reader_event_count(source->reader);
@@ -60,6 +53,11 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 		.from = *source,
 		.states = known ? source->states : NULL,
 		.roles = calloc(count + 1, sizeof(*times->roles)),
+		.wakers = weigher->needs_wakers ||
+			  (weigher->of_threads &&
+			   (keys->rows[SP_KEY_WAKER] || keys->rows[SP_KEY_WAKEE])),
+		.by_state = weigher->of_threads &&
+			    (keys->rows[SP_KEY_STATE] || keys->rows[SP_KEY_WAITS_FOR]),
 	};
 	NEED(times->roles);
 	if (weigher->of_threads)
@@ -73,7 +71,9 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 			times->is_clock = record_is_clock(attr->type, attr->config);
 			times->user_only = times->is_clock && attr->exclude_kernel;
 			times->of_tasks = attr->inherit;
-			times->period = period_of(attr, times->is_clock);
+			times->period = times->is_clock ? record_clock_period_ns(attr) ?: 1
+					: attr->freq    ? 1
+							: attr->sample_period;
 		}
 		times->has_waits |= times->roles[i] == ROLE_WAIT;
 		/* The kernel refused samples of switches. */
@@ -91,7 +91,7 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 		return NULL;
 	if (times->states)
 		TRY(slices_make(&times->slices, times->states, options));
-	if (wakers && !weigher->needs_wakers)
+	if (keys->rows[SP_KEY_WAKER] && !weigher->needs_wakers)
 		TRY(times_check_wakes(times, "key waker"));
 	return weigher->check(times);
 }

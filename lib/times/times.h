@@ -34,6 +34,7 @@
 
 #include <sprof/reader.h>
 #include "profile/analysis_options.h"
+#include "profile/analysis_keys.h"
 #include "states/task_states.h"
 #include "times/epochs.h"
 #include "times/leaf_times.h"
@@ -161,6 +162,8 @@ struct times {
 	uint8_t *roles;             /* enum sample_role by event */
 	uint16_t any_event;         /* an event with a role */
 	bool has_on_cpu, has_waits; /* some event has ROLE_ON_CPU, ROLE_WAIT */
+	bool wakers;		    /* the mode or a key needs the waker of each sample */
+	bool by_state;		    /* rows depend on the state of their time */
 	bool is_clock;              /* weights of on-CPU samples are ns */
 	bool user_only;             /* the clock excludes the kernel: time in user code */
 	bool of_tasks;              /* the timer stops while a thread does not run */
@@ -176,10 +179,11 @@ struct times {
 
 /*
  * Initializes the times of a recording. Fails if the recording lacks records that the mode needs;
- * the message names them, and the command that records them. `wakers`: a key needs wake-ups.
+ * the message names them, and the command that records them.
  */
 struct sp_error *times_init(struct times *times, const struct times_source *source,
-			    const struct analysis_options *options, bool wakers) SP_MUST_CHECK;
+			    const struct analysis_options *options,
+			    const struct analysis_keys *keys) SP_MUST_CHECK;
 
 /* A zeroed struct may be deinitialised. */
 void times_deinit(struct times *times);

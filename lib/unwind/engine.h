@@ -46,7 +46,7 @@ struct unwind_engine {
 	/* Unwinds one stack; `limit` is above 0. */
 	struct unwind_result (*walk)(void *thread, const struct unwind_start *start,
 				     struct unwind_frame *frames, size_t limit);
-	/* Adds numbers of rows, misses and similar. The caller counts stacks, frames and ends. */
+	/* Adds numbers of rows and misses; NULL: it has none. The caller counts the rest. */
 	void (*add_stats)(const void *thread, struct unwind_stats *stats);
 };
 

@@ -452,12 +452,6 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 	return result;
 }
 
-/* It keeps no rows that could be counted. */
-static void add_stats(const void *thread, struct unwind_stats *stats)
-{
-	(void)thread, (void)stats;
-}
-
 static const char *refuse(const char *name)
 {
 	const struct unwind_arch *arch = arch_find(name, PERF_SAMPLE_REGS_ABI_64);
@@ -473,5 +467,4 @@ const struct unwind_engine engine_libunwind = {
 	.thread_free = thread_free,
 	.forget_codes = forget_codes,
 	.walk = walk_stack,
-	.add_stats = add_stats,
 };

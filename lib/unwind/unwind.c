@@ -111,7 +111,7 @@ static void add_stats(struct unwind_stats *sum, const struct unwind_thread *thre
 	sum->frame_pointers += stats->frame_pointers;
 	for (size_t i = 0; i < UNWIND_END_COUNT; i++)
 		sum->ends[i] += stats->ends[i];
-	if (thread->state)
+	if (thread->state && thread->unwinder->engine->add_stats)
 		thread->unwinder->engine->add_stats(thread->state, sum);
 }
 
@@ -166,12 +166,6 @@ size_t unwinder_forget_files(struct unwinder *unwinder, bool all)
 const char *unwinder_problem(struct unwinder *unwinder, const struct module *module)
 {
 	return codes_problem(unwinder->shared.codes, module);
-}
-
-const char *const *unwind_engines(void)
-{
-	static const char *const names[] = {"cfi", "libunwind", NULL};
-	return names;
 }
 
 uint16_t unwind_misc(const struct unwind_result *result)

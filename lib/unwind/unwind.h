@@ -66,7 +66,7 @@ struct unwind_generated {
 };
 
 struct unwind_options {
-	const char *engine; /* one of unwind_engines(); NULL: the first that supports the architecture */
+	const char *engine; /* "cfi" or "libunwind"; NULL: cfi if it supports the architecture */
 	const char *arch;   /* architecture, as in feature ARCH: "x86_64", "aarch64" */
 	struct unwind_locator locator;
 	struct unwind_files files;
@@ -173,9 +173,6 @@ size_t unwinder_forget_files(struct unwinder *unwinder, bool all);
  * file; the unwinder owns it. NULL: it can, or it was never needed.
  */
 const char *unwinder_problem(struct unwinder *unwinder, const struct module *module);
-
-/* Returns the names of this build's engines, with a NULL at the end. The first is the default. */
-const char *const *unwind_engines(void);
 
 /* Numbers of the unwinder's work, summed over its threads, which must not be running. */
 struct unwind_stats {

@@ -230,9 +230,7 @@ struct sp_error *writer_write_auxtrace(struct writer *writer, const struct iovec
 {
 	struct perf_event_header header;
 	uint64_t whole;
-	struct sp_error *error = writer->errnum ? failed(writer) : flush(writer);
-	if (error)
-		return error;
+	TRY(writer->errnum ? failed(writer) : flush(writer));
 	NEED(vec_reserve(&writer->traces, writer->traces.count + 1));
 	spans_copy(spans, &header, sizeof(header));
 	uint64_t offset = writer->end;
@@ -352,10 +350,7 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 		uint32_t needed = attr_size_needed(&events[i].attr, &events[i].tail);
 		attr_size = needed > attr_size ? needed : attr_size;
 	}
-	struct sp_error *error =
-		feature_set_start(&writer->features, info, events, count, attr_size);
-	if (error)
-		return error;
+	TRY(feature_set_start(&writer->features, info, events, count, attr_size));
 	NEED(vec_reserve(&writer->pending, PENDING_SIZE));
 	TRY(packing_init(&writer->packing, info->compression_level));
 	writer->commit.durability = info->durability;

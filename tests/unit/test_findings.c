@@ -31,9 +31,9 @@ TEST(a_source_adds_the_findings_of_its_subject_alone)
 				    {.attr = {.freq = 1, .sample_freq = 4000}}};
 	const struct record_layout layout = {.events = events, .event_count = 2};
 	struct sp_analysis analysis = {0};
-	const struct work work = {.layout = &layout};
-	const struct analysis_view view = {.analysis = &analysis, .work = &work,
-					   .totals = profiles};
+	const struct merged_recording recording = {.event_count = 2, .totals = profiles};
+	const struct analysis_view view = {.analysis = &analysis, .layout = &layout,
+					   .recording = &recording};
 	ck_assert(source_of("throttling")->find(&view));
 	ck_assert_uint_eq(analysis.findings.count, 1);
 	const struct sp_finding *finding = &analysis.findings.items[0];

@@ -7,9 +7,11 @@
 enum { CALLER, LEFT, RIGHT, FRAMES };
 
 struct made {
-	struct record_layout layout;
+	struct pass_one_result read;
 	struct analysis_options options;
 	struct labels labels;
+	struct analysis_keys keys;
+	struct times times;
 	struct work work;
 	struct counted counted;
 	struct event_sums sums;
@@ -33,9 +35,13 @@ static void make(struct made *made)
 	const uint64_t words[] = {0x1000};
 	struct radix_path path = {0};
 	struct group group = {0};
-	made->work = (struct work){.ctx = made_ctx(), .layout = &made->layout,
-				   .options = &made->options, .labels = &made->labels};
-	made->work.keys[SP_KEY_FUNCTION] = true;
+	made->work = (struct work){.ctx = made_ctx(),
+				   .read = &made->read,
+				   .options = &made->options,
+				   .labels = &made->labels,
+				   .keys = &made->keys,
+				   .times = &made->times};
+	made->keys.rows[SP_KEY_FUNCTION] = true;
 	for (uint32_t i = 0; i < FRAMES; i++) {
 		*vec_push(&made->labels.frames) = (struct frame_labels){.first = i, .count = 1};
 		*vec_push(&made->labels.items) = (struct label){i, UINT32_MAX};

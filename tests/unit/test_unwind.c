@@ -823,7 +823,6 @@ TEST(unwind_refuses_what_it_cannot)
 	fails_with(SP_ERROR_UNSUPPORTED, unwinder_new(ctx, &options, &unwinder));
 	options = (struct unwind_options){.arch = "s390x", .engine = "libunwind"};
 	fails_with(SP_ERROR_UNSUPPORTED, unwinder_new(ctx, &options, &unwinder));
-	ck_assert_str_eq(unwind_engines()[0], "cfi");
 	sp_ctx_free(ctx);
 }
 

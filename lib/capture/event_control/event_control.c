@@ -355,9 +355,8 @@ struct sp_error *event_control_fit_rate(struct event_control *control, const str
 		return NULL;
 	if (control->rate_control.slow)
 		stack_need_set(&control->need, false, &none, now_ns);
-	struct sp_error *error =
-		set_mode(control, control->rate_control.slow ? SAMPLING_SLOW : SAMPLING_PLANNED);
-	return error ? error : note_rate(control, notes);
+	TRY(set_mode(control, control->rate_control.slow ? SAMPLING_SLOW : SAMPLING_PLANNED));
+	return note_rate(control, notes);
 }
 
 /* Sets whether the event of context switches is off, and notes the time without them. */

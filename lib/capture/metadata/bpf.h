@@ -1,22 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loaded BPF programs, by bpf(2). All functions return a descriptor or 0, or -errno. */
+/* Loaded BPF programs, by bpf(2). */
 #ifndef CAPTURE_METADATA_BPF_H
 #define CAPTURE_METADATA_BPF_H
 
+#include <linux/bpf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The first program with a higher number than *id, which then is its number. */
+/* Gets the first program with a higher number than *id, which then is its number. Or -errno. */
 int bpf_next_program(uint32_t *id);
 
-int bpf_open_program(uint32_t id);
-int bpf_open_types(uint32_t id);
+/* Arrays of a program's info, as bits: some, or all that perf reads. */
+#define BPF_KSYMS (UINT64_C(1) << 3)
+#define BPF_FUNC_LENS (UINT64_C(1) << 4)
+#define BPF_FUNC_INFO (UINT64_C(1) << 5)
+#define BPF_PROG_TAGS (UINT64_C(1) << 8)
+#define BPF_ALL_ARRAYS UINT64_MAX
+
+struct bpf_program {
+	struct bpf_prog_info info; /* its pointers are offsets in `data` */
+	uint8_t *data;
+	uint32_t data_size;
+	uint64_t have; /* arrays that are not empty */
+};
 
 /*
- * Reads a struct bpf_prog_info or bpf_btf_info. The caller sets its pointers and counts to request
- * arrays.
+ * Reads the info of a compiled program, and the wanted arrays. False if it is gone, may not be
+ * read, or when out of memory. *ret must be deinitialised in any case.
  */
-int bpf_object_info(int fd, void *info, uint32_t size);
+bool bpf_read_program(uint32_t id, uint64_t wanted, struct bpf_program *ret);
+void bpf_program_deinit(struct bpf_program *program);
+
+/* Returns a BTF blob, which the caller frees; NULL if it cannot be read. */
+uint8_t *bpf_read_types(uint32_t id, uint32_t *size_ret);
 
 /* BTF, the kernel's type information, as far as names of BPF functions need it. */
 

@@ -102,9 +102,7 @@ struct sp_error *tasks_attach(struct recorded_tasks *tasks, const struct attach_
 	const struct capture_config *config = tasks->parts.config;
 	if (!config->plan->cpu_wide && config->target != CAPTURE_COMMAND)
 		return attach_by_task(tasks, parts);
-	struct sp_error *error = config->plan->cpu_wide ? attach_cpus(tasks, parts->set)
-							: attach_command(tasks, parts->set);
-	if (error)
-		return error;
+	TRY(config->plan->cpu_wide ? attach_cpus(tasks, parts->set)
+				   : attach_command(tasks, parts->set));
 	return describe(tasks, parts);
 }

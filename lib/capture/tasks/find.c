@@ -67,9 +67,7 @@ static struct sp_error *find_threads(struct recorded_tasks *tasks, const struct 
 
 struct sp_error *tasks_find(struct recorded_tasks *tasks, const struct sp_capture_target *target)
 {
-	struct sp_error *error = target->by_user ? find_user(tasks, target->uid) : NULL;
-	if (error)
-		return error;
+	TRY(target->by_user ? find_user(tasks, target->uid) : NULL);
 	TRY(find_processes(tasks, &target->pids));
 	return find_threads(tasks, &target->tids);
 }
