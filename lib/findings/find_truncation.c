@@ -347,7 +347,11 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 	bool unwound = was_unwound(view, event), pages = unwound && ends_at_pages(view);
 	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
 	bool later = attr->sample_type & PERF_SAMPLE_STACK_USER;
-	char copies[160], rate[FINDING_TEXT], slower[80];
+	char copies[160], rate[FINDING_TEXT], slower[80], rings[FINDING_TEXT];
+	char deferred[120] = "record with --call-graph fp";
+	if (larger_rings_option(view, rings))
+		snprintf(deferred, sizeof(deferred),
+			 "record with larger ring buffers (%s), or with --call-graph fp", rings);
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
 	const char *why, *cfi_remedy = blind ? unwind_remedy(view, blind, &why) : NULL;
@@ -395,7 +399,7 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 		 "of stacks are truncated (signal handler on an alternate stack)", NULL},
 		{ends[SP_STACK_DEFERRED], "deferred",
 		 "of stacks have no user callers (the deferred user call chain is missing)",
-		 "record with larger ring buffers (-m 2M), or with --call-graph fp"},
+		 deferred},
 		{guessed, "frame_pointer",
 		 "of stacks were unwound partly by frame pointer (callers may be missing)",
 		 led ? NULL : cfi_remedy},
