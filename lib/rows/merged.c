@@ -420,7 +420,9 @@ static void add_times_of_threads(const struct run *run, struct sp_profile *profi
 	struct state_sums leaves = {0}, wakeups = {0};
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const struct counted *counted = &run->workers[i].counted;
-		state_sums_add(&wakeups, &counted->times.wakeups);
+		for (uint32_t j = 0; j < counted->times.wakeups.count; j++)
+			if (!j || !times_leaves_out(&run->times, j - 1))
+				state_sums_add(&wakeups, &counted->times.wakeups.items[j]);
 		for (size_t j = 0; j < counted->times.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			profile->shown_samples += leaf->samples;

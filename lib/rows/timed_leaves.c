@@ -368,8 +368,8 @@ static void places_deinit(struct blocked_places *places)
 	u64map_deinit(&places->index_of);
 }
 
-/* Leaves out idle threads. Returns false when out of memory. */
-static bool leave_out_idle(struct run *run)
+/* Notes the places of leaves. Returns false when out of memory. */
+static bool note_places(struct run *run)
 {
 	CLEANUP(places_deinit) struct blocked_places places = {0};
 	for (size_t i = 0; i < run->worker_count; i++) {
@@ -389,14 +389,38 @@ static bool leave_out_idle(struct run *run)
 			times_note_place(&run->times, lifetime, *ns);
 		}
 	}
+	return true;
+}
+
+/* Notes the places of waits that have no leaves. Returns false when out of memory. */
+static bool note_places_of_waits(struct run *run)
+{
+	CLEANUP(sample_weights_deinit) struct sample_weights all = {0};
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct sample_weights *from = &run->workers[i].counted.times.places;
+		for (size_t j = 0; j < from->count; j++)
+			if (!sample_weights_add(&all, &from->items[j]))
+				return false;
+	}
+	for (size_t i = 0; i < all.count; i++)
+		times_note_place(&run->times, key_high(all.items[i].key), all.items[i].weight);
+	return true;
+}
+
+/* Leaves out idle threads. Returns false when out of memory. */
+static bool leave_out_idle(struct run *run)
+{
+	bool noted = run->times.weigher->needs_wakers ? note_places_of_waits(run)
+						      : note_places(run);
+	if (!noted)
+		return false;
 	if (!times_leave_out_idle(&run->times))
 		return true;
 	for (size_t i = 0; i < run->worker_count; i++) {
 		struct counted *counted = &run->workers[i].counted;
 		for (size_t j = 0; j < counted->times.count; j++) {
 			struct leaf_time *time = &counted->times.items[j];
-			uint32_t lifetime = times_lifetime(&run->times, time);
-			if (lifetime == LIFETIME_NONE || !times_is_idle(&run->times, lifetime))
+			if (!times_leaves_out(&run->times, times_lifetime(&run->times, time)))
 				continue;
 			counted->leaves.items[j].samples = counted->leaves.items[j].weight = 0;
 			time->sums = (struct state_sums){0};
