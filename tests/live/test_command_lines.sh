@@ -133,6 +133,12 @@ fi
 "$SPROF" record --no-summary -F 99 -o header -- sh burn.sh --visible Wx0y >/dev/null 2>&1
 "$SPROF" record --no-summary -F 99 -z -o packed -- sh burn.sh --visible Wx0y >/dev/null 2>&1
 "$SPROF" record --no-summary -F 99 -o plain sh burn.sh -hWx0y 'Wx0y Wx0y' >/dev/null 2>&1
+"$SPROF" report -q --format speedscope -o header.speedscope -i header
+"$SPROF" report -q --format speedscope --full-command-lines -o asked.speedscope -i header
+check "an export's head has no argument" sh -c '! grep -q Wx0y header.speedscope'
+check "an export's head has options, program and file" \
+	grep -q 'sprof record .*-- sh burn.sh \*\*\* \*\*\*' header.speedscope
+check "an export's head has arguments if asked" grep -q Wx0y asked.speedscope
 for file in header plain packed; do
 	"$SPROF" archive -q -i $file
 	check "$file of an archive has no argument" sh -c '! grep -qa "Wx0y\|visible" "$1"' sh $file
