@@ -156,8 +156,8 @@ struct sp_analysis_samples {
 	 */
 	const char *event;
 	/*
-	 * SP_MODE_WALL, SP_MODE_OFF_CPU: do not leave out threads that waited at one place for more
-	 * than 99 % of their known time.
+	 * SP_MODE_WALL, _OFF_CPU, _WAKERS: do not leave out threads that waited at one place for
+	 * more than 99 % of their known time.
 	 */
 	bool all_threads;
 };

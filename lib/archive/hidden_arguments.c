@@ -3,11 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/io.h"
 #include "file/reader_struct.h"
 #include "record/command_line.h"
+#include "reader/feature_payloads.h"
 #include "record/types.h"
 #include "walk/walker.h"
 
@@ -15,6 +18,9 @@ DEFINE_CLEANUP(struct walker *, walker_free)
 
 /* Offset of a record's data: header, kind, id. */
 #define DATA_AT 24
+
+/* Copies of the header's features are in this part of the file. */
+#define HEAD_BYTES ((size_t)1 << 20)
 
 /* Overwrites words in a copy of a record's data. */
 static void hide_words(uint8_t *data, const struct sp_bytes *bytes, struct command_line line)
@@ -95,11 +101,79 @@ static struct sp_error *hide_between_compressed(struct sp_reader *reader, int fd
 	return NULL;
 }
 
+/* Adds the names of files in a command line to the set. Returns false when out of memory. */
+static bool add_files(struct u64map *files, struct command_line line)
+{
+	struct command_word word;
+	while (command_line_next(&line, &word))
+		if (word.is_file &&
+		    !u64map_put(files, hash_bytes(word.text, strlen(word.text)), 0, NULL))
+			return false;
+	return true;
+}
+
+/* Overwrites words in a copy of the feature CMDLINE. `files`: names that stay. */
+static void hide_feature_words(const struct sp_reader *reader, uint8_t *copy,
+			       const struct u64map *files)
+{
+	const char *const *words = sp_reader_info(reader)->cmdline;
+	size_t program = sp_recorded_program(words);
+	bool records = words[0] && words[1] && !strcmp(words[1], "record");
+	size_t from = program ? program + 1 : records ? 2 : 1;
+	struct cursor cursor = feature_cursor(reader, FEATURE_CMDLINE);
+	uint64_t begin = cursor_offset(&cursor);
+	uint32_t count, size;
+	if (!cursor_u32(&cursor, &count))
+		return;
+	for (size_t i = 0; words[i] && cursor_u32(&cursor, &size); i++) {
+		size_t length = strlen(words[i]);
+		uint64_t at = cursor_offset(&cursor) - begin;
+		if (!cursor_skip(&cursor, size) || length > size)
+			return;
+		if (i >= from && !u64map_find(files, hash_bytes(words[i], length)))
+			memset(copy + at, '*', length);
+	}
+}
+
+/*
+ * Hides the program's arguments in the recorder's command line; the recorder's options, too, if
+ * they cannot be separated. Recorders write it again at the end: the copies at the begin, before
+ * the records and among the first ones, have the same bytes.
+ */
+static struct sp_error *hide_header(const struct sp_reader *reader, int fd,
+				    const struct u64map *files)
+{
+	const struct sp_bytes from = sp_reader_feature(reader, FEATURE_CMDLINE);
+	struct cursor cursor = feature_cursor(reader, FEATURE_CMDLINE);
+	off_t at = (off_t)cursor_offset(&cursor);
+	size_t done = 0;
+	if (!sp_reader_info(reader)->cmdline || !from.size)
+		return NULL;
+	CLEANUP_FREE uint8_t *hidden = malloc(from.size);
+	CLEANUP_FREE uint8_t *head = malloc(HEAD_BYTES);
+	NEED(hidden && head);
+	memcpy(hidden, from.bytes, from.size);
+	hide_feature_words(reader, hidden, files);
+	int errnum = io_pread(fd, head, from.size < HEAD_BYTES ? from.size : HEAD_BYTES, at, &done);
+	if (!errnum && (done < from.size || memcmp(head, from.bytes, done) != 0))
+		return error_new(SP_ERROR_UNSUPPORTED, "the recording was changed meanwhile");
+	if (!errnum)
+		errnum = io_pwrite(fd, hidden, from.size, at);
+	if (!errnum)
+		errnum = io_pread(fd, head, HEAD_BYTES, 0, &done);
+	for (const uint8_t *next = head, *end = head + done, *copy;
+	     !errnum && (copy = memmem(next, (size_t)(end - next), from.bytes, from.size));
+	     next = copy + from.size)
+		errnum = io_pwrite(fd, hidden, from.size, copy - head);
+	return errnum ? error_os(errnum, "cannot hide arguments") : NULL;
+}
+
 struct sp_error *arguments_hide(struct sp_reader *reader, int fd, size_t *left_ret)
 {
 	const struct sp_record *record;
 	struct command_line line;
 	struct sp_error *error = NULL;
+	CLEANUP(u64map_deinit) struct u64map files = {0};
 	bool packed = sp_reader_info(reader)->compressed;
 	size_t hidden = 0;
 	*left_ret = 0;
@@ -108,7 +182,9 @@ struct sp_error *arguments_hide(struct sp_reader *reader, int fd, size_t *left_r
 		error = sp_reader_next(reader, &record);
 		more = error || record;
 		bool found = !error && record && record_command_line(record, &line);
-		if (found && packed)
+		if (found && !add_files(&files, line))
+			error = error_no_memory();
+		else if (found && packed)
 			++*left_ret;
 		else if (found)
 			error = hide(fd, record, &line, left_ret);
@@ -120,6 +196,8 @@ struct sp_error *arguments_hide(struct sp_reader *reader, int fd, size_t *left_r
 	}
 	if (!error && packed)
 		error = hide_between_compressed(reader, fd, &hidden);
+	if (!error)
+		error = hide_header(reader, fd, &files);
 	*left_ret -= hidden < *left_ret ? hidden : *left_ret;
 	return error;
 }

@@ -7,7 +7,8 @@
 
 /*
  * Overwrites all words but the program's and names of files with asterisks, in the file `fd`, which
- * `reader` reads. *left_ret: command lines that stay: an older recorder compressed them.
+ * `reader` reads; so in the recorder's command line, after its options. *left_ret: command lines
+ * that stay: an older recorder compressed them.
  */
 struct sp_error *arguments_hide(struct sp_reader *reader, int fd, size_t *left_ret) SP_MUST_CHECK;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Findings about samples that the kernel lost or did not take: how many, when, and on which CPU. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,39 +104,11 @@ static bool is_dummy(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
-/* Size for larger ring buffers if the recording does not tell theirs: four times perf's largest. */
-#define LARGER_RINGS (UINT64_C(2) << 20)
-
-/* Limit of a proposed size: larger buffers may not be permitted, or not fit. */
-#define LARGEST_RINGS (UINT64_C(64) << 20)
-
-/* Whether samples have copies of stacks, so that ring buffers are already large. */
-static bool has_stack_copies(const struct analysis_view *view, uint16_t event)
-{
-	return was_unwound(view, event) ||
-	       view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER;
-}
-
-/* Writes an option for ring buffers that are four times as large. False if they are large. */
-static bool larger_rings(const struct analysis_view *view, bool copies, char *text, size_t size)
-{
-	uint64_t least = copies ? UINT64_C(32) << 20 : 0;
-	uint64_t used = view->read->sideband.ring_bytes;
-	uint64_t wanted = least > LARGER_RINGS ? least : LARGER_RINGS;
-	if (used > LARGEST_RINGS / 4)
-		return false;
-	if (used * 4 > wanted)
-		wanted = used * 4;
-	snprintf(text, size, "-m %" PRIu64 "M", wanted >> 20);
-	return true;
-}
-
 /* Writes the remedy for an event's losses, with its own rate. */
 static const char *loss_remedy(const struct analysis_view *view, uint16_t event, char *text,
 			       size_t size)
 {
 	const struct perf_event_attr *attr = view_attr(view, event);
-	bool copies = has_stack_copies(view, event);
 	bool waits = !strcmp(view->recording->totals[event].event, TIMES_WAIT_EVENT);
 	char rate[FINDING_TEXT], rings[FINDING_TEXT];
 	lower_rate_options(attr, rate);
@@ -150,7 +121,7 @@ static const char *loss_remedy(const struct analysis_view *view, uint16_t event,
 	else if (attr->write_backward)
 		snprintf(text, size, "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
 			 "overwrite mode loses samples while it reads the buffers", rate);
-	else if (larger_rings(view, copies, rings, sizeof(rings)))
+	else if (larger_rings_option(view, rings))
 		snprintf(text, size, "record with larger ring buffers: %s", rings);
 	else if (waits)
 		snprintf(text, size, "record fewer processes: -p PID");
@@ -164,12 +135,9 @@ static const char *loss_remedy(const struct analysis_view *view, uint16_t event,
 
 static bool add_lost_metadata(const struct analysis_view *view, uint64_t lost, const char *where)
 {
-	char rings[FINDING_TEXT], remedy[80];
-	bool copies = false;
-	for (uint16_t event = 0; event < view->recording->event_count; event++)
-		copies |= has_stack_copies(view, event);
-	snprintf(remedy, sizeof(remedy), "record with larger ring buffers: %s",
-		 larger_rings(view, copies, rings, sizeof(rings)) ? rings : "-m 64M");
+	char rings[FINDING_TEXT], remedy[80] = "record fewer processes: -p PID";
+	if (larger_rings_option(view, rings))
+		snprintf(remedy, sizeof(remedy), "record with larger ring buffers: %s", rings);
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_LOST, .cause = "lost_metadata", .remedy = remedy,
 	};

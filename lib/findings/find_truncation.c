@@ -313,6 +313,13 @@ static bool drop_generated(const struct analysis_view *view, uint16_t event, uin
 	return true;
 }
 
+/* Returns whether frame pointers lead to the ends of nearly all stacks. */
+static bool frame_pointers_lead(const struct sp_profile *profile)
+{
+	return (double)profile->stacks[SP_STACK_NO_UNWIND_INFO] <
+	       TRUNCATED_LEAST * (double)sp_profile_stacks(profile);
+}
+
 /* Stacks that ended in one way, or that were repaired in one way. */
 struct stack_share {
 	uint64_t samples;
@@ -338,32 +345,32 @@ static bool add_truncation(const struct analysis_view *view, const struct sp_pro
 #define FRAME_POINTERS                                                                         \
 	"record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer"
 
+/*
+ * Adds the findings of an event's stacks, or of those of all events that a mode of threads shows
+ * together. `profile` has the numbers; `guessed`: those that were unwound partly by frame pointer;
+ * `event` has the options of their recording.
+ */
 static bool find_event_truncation(const struct analysis_view *view, uint16_t event,
+				  const struct sp_profile *profile, uint64_t guessed,
 				  const struct module *blind)
 {
-	const struct sp_profile *profile = &view->recording->totals[event];
 	const struct perf_event_attr *attr = view_attr(view, event);
 	const uint64_t *ends = profile->stacks;
 	bool unwound = was_unwound(view, event), pages = unwound && ends_at_pages(view);
-	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
-	bool later = attr->sample_type & PERF_SAMPLE_STACK_USER;
-	char copies[160], rate[FINDING_TEXT], slower[80];
+	char copies[160], rate[FINDING_TEXT], slower[80], rings[FINDING_TEXT];
+	char deferred[120] = "record with --call-graph fp";
+	if (larger_rings_option(view, rings))
+		snprintf(deferred, sizeof(deferred),
+			 "record with larger ring buffers (%s), or with --call-graph fp", rings);
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
 	const char *why, *cfi_remedy = blind ? unwind_remedy(view, blind, &why) : NULL;
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
-	bool led = (double)ends[SP_STACK_NO_UNWIND_INFO] <
-		   TRUNCATED_LEAST * (double)sp_profile_stacks(profile);
-	uint64_t guessed = profile->guessed;
-	bool kept = led || !blind || !blind->is_generated;
-	if (guessed && kept && !view->work->only_leaves && !drop_generated(view, event, &guessed))
-		return false;
+	bool led = frame_pointers_lead(profile);
 	const char *frame_pointers = runtime_is_go(view)
 					     ? "use this recording for work on g0, and one with "
 					       "--call-graph dwarf for the rest"
 					     : FRAME_POINTERS;
-	/* With C code there are many more. */
-	bool scheduler = (double)profile->system_stack < 0.05 * (double)sp_profile_stacks(profile);
 	const struct stack_share shares[] = {
 		{ends[SP_STACK_TRUNCATED], "truncated",
 		 pages	   ? "of stacks are truncated (stack page not resident)"
@@ -395,22 +402,10 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 		 "of stacks are truncated (signal handler on an alternate stack)", NULL},
 		{ends[SP_STACK_DEFERRED], "deferred",
 		 "of stacks have no user callers (the deferred user call chain is missing)",
-		 "record with larger ring buffers (-m 2M), or with --call-graph fp"},
+		 deferred},
 		{guessed, "frame_pointer",
 		 "of stacks were unwound partly by frame pointer (callers may be missing)",
 		 led ? NULL : cfi_remedy},
-		{profile->system_stack, waits ? "go_scheduler" : "system_stack",
-		 waits ? "of waits are those of Go's scheduler (goroutines that wait use no "
-			 "thread)" :
-		 later ? "of stacks begin on a thread's own stack (Go's g0), without the "
-			 "goroutine's callers" :
-			 "of stacks begin on a thread's own stack (Go's g0), without callers: its "
-			 "scheduler, growth of stacks, or C code",
-		 waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of "
-			 "goroutines" :
-		 later ? "for these callers, record without --unwind later" :
-		 scheduler ? NULL : "for callers of C code, build with "
-				    "CGO_CFLAGS='-O2 -fno-omit-frame-pointer'"},
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};
@@ -420,12 +415,67 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 	return true;
 }
 
+/* Adds the finding of an event's stacks that begin on a thread's own stack. */
+static bool find_system_stack(const struct analysis_view *view, uint16_t event)
+{
+	const struct sp_profile *profile = &view->recording->totals[event];
+	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
+	bool later = view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER;
+	/* With C code there are many more. */
+	bool scheduler = (double)profile->system_stack < 0.05 * (double)sp_profile_stacks(profile);
+	const struct stack_share share = {
+		profile->system_stack, waits ? "go_scheduler" : "system_stack",
+		waits ? "of waits are those of Go's scheduler (goroutines that wait use no "
+			"thread)" :
+		later ? "of stacks begin on a thread's own stack (Go's g0), without the "
+			"goroutine's callers" :
+			"of stacks begin on a thread's own stack (Go's g0), without callers: its "
+			"scheduler, growth of stacks, or C code",
+		waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of "
+			"goroutines" :
+		later ? "for these callers, record without --unwind later" :
+		scheduler ? NULL : "for callers of C code, build with "
+				   "CGO_CFLAGS='-O2 -fno-omit-frame-pointer'",
+	};
+	return add_truncation(view, profile, &share);
+}
+
+/* Adds an event's numbers of stacks to those of all events. */
+static void add_stacks(struct sp_profile *all, const struct sp_profile *one)
+{
+	for (size_t end = 0; end < sizeof(all->stacks) / sizeof(*all->stacks); end++)
+		all->stacks[end] += one->stacks[end];
+	all->limited += one->limited;
+	all->shortened += one->shortened;
+}
+
+/* Modes of threads show the stacks of several events together, and have one share for all. */
 bool find_truncation(const struct analysis_view *view)
 {
+	const struct times *times = view->work->times;
 	const struct module *blind = most_blind(view);
-	for (uint16_t i = 0; i < view->recording->event_count; i++)
-		if (sp_profile_stacks(&view->recording->totals[i]) &&
-		    !find_event_truncation(view, i, blind))
+	bool together = times->weigher->of_threads;
+	struct sp_profile all = {0};
+	uint64_t all_guessed = 0;
+	uint16_t most = SP_EVENT_NONE;
+	for (uint16_t i = 0; i < view->recording->event_count; i++) {
+		const struct sp_profile *profile = &view->recording->totals[i];
+		uint64_t stacks = sp_profile_stacks(profile), guessed = profile->guessed;
+		if (!stacks || (together && times->roles[i] == ROLE_NONE))
+			continue;
+		bool kept = frame_pointers_lead(profile) || !blind || !blind->is_generated;
+		if (guessed && kept && !view->work->only_leaves &&
+		    !drop_generated(view, i, &guessed))
 			return false;
-	return true;
+		if (!find_system_stack(view, i))
+			return false;
+		if (!together && !find_event_truncation(view, i, profile, guessed, blind))
+			return false;
+		add_stacks(&all, profile);
+		all_guessed += guessed;
+		if (most == SP_EVENT_NONE || stacks > sp_profile_stacks(&view->recording->totals[most]))
+			most = i;
+	}
+	return !together || most == SP_EVENT_NONE ||
+	       find_event_truncation(view, most, &all, all_guessed, blind);
 }

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "frames/generated.h"
+#include "info/losses.h"
 
 /*
  * Replaces a text by a copy that the analysis owns; NULL stays NULL. Returns false when out of memory.
@@ -66,6 +67,15 @@ const char *event_name_if_needed(const struct analysis_view *view, const struct 
 		if (&view->recording->totals[i] != profile && view->recording->totals[i].samples)
 			return profile->event;
 	return NULL;
+}
+
+bool larger_rings_option(const struct analysis_view *view, char *text)
+{
+	bool copies = false;
+	for (uint16_t event = 0; event < view->recording->event_count; event++)
+		copies |= was_unwound(view, event) ||
+			  view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER;
+	return sp_larger_rings_option(view->read->sideband.ring_bytes, copies, text, FINDING_TEXT);
 }
 
 bool was_unwound(const struct analysis_view *view, uint16_t event)

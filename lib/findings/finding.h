@@ -26,6 +26,12 @@ const char *finding_module_name(const struct analysis_view *view, const struct m
 const char *lower_rate_options(const struct perf_event_attr *attr, char *text);
 
 /*
+ * Writes record's option for larger ring buffers, FINDING_TEXT bytes. False: they are large, or
+ * larger ones may not be permitted.
+ */
+bool larger_rings_option(const struct analysis_view *view, char *text);
+
+/*
  * Returns the event's name if a finding must name it, because other events have samples or recordings
  * are summed; else NULL.
  */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "info/losses.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/vec.h"
@@ -307,4 +309,22 @@ size_t sp_losses_thread_count(const struct sp_losses *losses)
 const struct sp_thread_loss *sp_losses_thread(const struct sp_losses *losses, size_t index)
 {
 	return &losses->threads.items[index];
+}
+
+/* Least size to propose: four times perf's largest, and more with copies of stacks. */
+#define LARGER_RINGS (UINT64_C(2) << 20)
+#define LARGER_COPY_RINGS (UINT64_C(32) << 20)
+
+/* Limit of a proposed size. */
+#define LARGEST_RINGS (UINT64_C(64) << 20)
+
+bool sp_larger_rings_option(uint64_t ring_bytes, bool copies, char *text, size_t size)
+{
+	uint64_t wanted = copies ? LARGER_COPY_RINGS : LARGER_RINGS;
+	if (ring_bytes > LARGEST_RINGS / 4)
+		return false;
+	if (ring_bytes * 4 > wanted)
+		wanted = ring_bytes * 4;
+	snprintf(text, size, "-m %" PRIu64 "M", wanted >> 20);
+	return true;
 }

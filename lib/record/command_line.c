@@ -3,6 +3,7 @@
 
 #include <endian.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "base/error.h"
 
 bool command_line_put(struct record_buffer *words, const char *text, bool is_file)
@@ -63,4 +64,16 @@ bool command_line_next(struct command_line *line, struct command_word *ret)
 	line->count--;
 	ret->is_file = kind == COMMAND_WORD_FILE;
 	return true;
+}
+
+size_t sp_recorded_program(const char *const *words)
+{
+	if (!words || !words[0] || !words[1] || strcmp(words[1], "record") != 0 || !words[2])
+		return 0;
+	if (*words[2] != '-')
+		return 2;
+	for (size_t i = 2; words[i]; i++)
+		if (!strcmp(words[i], "--"))
+			return words[i + 1] ? i + 1 : 0;
+	return 0;
 }

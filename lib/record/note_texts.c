@@ -492,7 +492,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"context switches were not recorded from here: there were more than 10,000 a "
 		"second (--switch-events records all)"},
 	[NOTE_SWITCHES_ON] = {0, true, "context switches were recorded again"},
-	[NOTE_RING_SIZE] = {1, true, "samples were lost with {0k} KiB ring buffers"},
+	[NOTE_RING_SIZE] = {1, true, "records were lost with {0k} KiB ring buffers"},
 	[NOTE_COMMAND_LINES] = {4, true, NULL, put_command_lines},
 	[NOTE_LOST_PHASES] = {3, true,
 		"records were lost: {0} until the first round, {1} while recording, "

@@ -423,13 +423,15 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 }
 
 /* Adds the recording's times to the profile, and the sums of all leaves that pass the filters. */
-static void add_times_of_threads(const struct workers *workers, struct sp_profile *profile,
-				 struct state_whole *whole)
+static void add_times_of_threads(const struct workers *workers, const struct times *times,
+				 struct sp_profile *profile, struct state_whole *whole)
 {
 	struct state_sums leaves = {0}, wakeups = {0};
 	for (size_t i = 0; i < workers->count; i++) {
 		const struct counted *counted = &workers->items[i].counted;
-		state_sums_add(&wakeups, &counted->times.wakeups);
+		for (uint32_t j = 0; j < counted->times.wakeups.count; j++)
+			if (!j || !times_leaves_out(times, j - 1))
+				state_sums_add(&wakeups, &counted->times.wakeups.items[j]);
 		for (size_t j = 0; j < counted->times.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			profile->shown_samples += leaf->samples;
@@ -477,7 +479,8 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 		add_totals(all, total);
 	}
 	if (merged->weigher->of_threads)
-		add_times_of_threads(workers, &analysis->profiles[0], &merged->events[0].states);
+		add_times_of_threads(workers, work->times, &analysis->profiles[0],
+				     &merged->events[0].states);
 	return NULL;
 }
 

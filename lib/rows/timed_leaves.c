@@ -368,8 +368,8 @@ static void places_deinit(struct blocked_places *places)
 	u64map_deinit(&places->index_of);
 }
 
-/* Leaves out idle threads. Returns false when out of memory. */
-static bool leave_out_idle(struct workers *workers, struct times *times)
+/* Notes the places of leaves. Returns false when out of memory. */
+static bool note_places(const struct workers *workers, struct times *times)
 {
 	CLEANUP(places_deinit) struct blocked_places places = {0};
 	for (size_t i = 0; i < workers->count; i++) {
@@ -389,14 +389,38 @@ static bool leave_out_idle(struct workers *workers, struct times *times)
 			times_note_place(times, lifetime, *ns);
 		}
 	}
+	return true;
+}
+
+/* Notes the places of waits that have no leaves. Returns false when out of memory. */
+static bool note_places_of_waits(const struct workers *workers, struct times *times)
+{
+	CLEANUP(sample_weights_deinit) struct sample_weights all = {0};
+	for (size_t i = 0; i < workers->count; i++) {
+		const struct sample_weights *from = &workers->items[i].counted.times.places;
+		for (size_t j = 0; j < from->count; j++)
+			if (!sample_weights_add(&all, &from->items[j]))
+				return false;
+	}
+	for (size_t i = 0; i < all.count; i++)
+		times_note_place(times, key_high(all.items[i].key), all.items[i].weight);
+	return true;
+}
+
+/* Leaves out idle threads. Returns false when out of memory. */
+static bool leave_out_idle(struct workers *workers, struct times *times)
+{
+	bool noted = times->weigher->needs_wakers ? note_places_of_waits(workers, times)
+						      : note_places(workers, times);
+	if (!noted)
+		return false;
 	if (!times_leave_out_idle(times))
 		return true;
 	for (size_t i = 0; i < workers->count; i++) {
 		struct counted *counted = &workers->items[i].counted;
 		for (size_t j = 0; j < counted->times.count; j++) {
 			struct leaf_time *time = &counted->times.items[j];
-			uint32_t lifetime = times_lifetime(times, time);
-			if (lifetime == LIFETIME_NONE || !times_is_idle(times, lifetime))
+			if (!times_leaves_out(times, times_lifetime(times, time)))
 				continue;
 			counted->leaves.items[j].samples = counted->leaves.items[j].weight = 0;
 			time->sums = (struct state_sums){0};

@@ -379,6 +379,30 @@ static bool drop_kernel(struct counted *counted, struct stack *stack, uint32_t r
 	return chain->known;
 }
 
+void count_place(struct counted *counted, const struct sp_record *record)
+{
+	struct place_of_sample place;
+	uint32_t lifetime;
+	uint64_t ns = threads_blocked_ns(counted->work->times, record, &lifetime);
+	if (!ns)
+		return;
+	counted->failed |= !sample_place(counted, record, &place);
+	const struct stack *stack = counted->failed ? NULL : stack_of(counted, record, &place);
+	if (!stack) {
+		counted->failed = true;
+		return;
+	}
+	struct callers callers = stack->callers, kernel;
+	if (!counted->work->options->stacks.kernel_waits)
+		callers_drop_kernel(&callers, &kernel);
+	uint64_t hash = hash_bytes(callers.ips, callers.count * sizeof(*callers.ips));
+	const struct sample_weight weight = {
+		.key = key_of_pair(lifetime, (uint32_t)hash_pair(hash, callers.leaf_ip)),
+		.weight = ns,
+	};
+	counted->failed |= !sample_weights_add(&counted->times.places, &weight);
+}
+
 /* Returns the root of a sample; `wait`: its stack, if it is a wait. RADIX_NONE: out of memory. */
 static uint32_t root_of(struct counted *counted, struct stack *wait,
 			const struct place_of_sample *place, uint16_t event, const uint64_t *words)

@@ -47,6 +47,9 @@ void leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weigh
 void count_before_filters(struct counted *counted, const struct sp_record *record, uint16_t event,
 			  uint64_t weight);
 
+/* Adds the blocked time of a sample of times->place_event to the place where its thread waits. */
+void count_place(struct counted *counted, const struct sp_record *record);
+
 /*
  * Counts a sample, or the part of it in counted->sample.time, for one event, with its weight there.
  * The stacks of samples outside of --time are not read.

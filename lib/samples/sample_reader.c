@@ -221,7 +221,7 @@ static void count_times(struct counted *counted, const struct sp_record *record)
 {
 	struct sample_time *time = &counted->sample.time;
 	if (time->wake.tid)
-		leaf_times_add_wakeup(&counted->times, time);
+		counted->failed |= !leaf_times_add_wakeup(&counted->times, time);
 	if (times_is_one_part(counted->work->times, time)) {
 		count_part(counted, record);
 		count_before_filters(counted, record, record->event, time->weight);
@@ -250,7 +250,9 @@ static void count_parts(struct counted *counted, const struct sp_record *record)
 	};
 	if (counted->work->options->samples.memory)
 		counted->events[record->event].accesses += sample_has_access(&record->sample);
-	if (times->weigher->unit == WEIGHER_BRANCHES) {
+	if (record->event == times->place_event) {
+		count_place(counted, record);
+	} else if (times->weigher->unit == WEIGHER_BRANCHES) {
 		count_branches(counted, record);
 	} else if (times->weigher->unit == WEIGHER_COUNTERS &&
 		   record->sample.present & PERF_SAMPLE_READ) {

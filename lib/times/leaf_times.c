@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 #include "profile/interval.h"
+#include "times/slices.h"
 
 void leaf_times_deinit(struct leaf_times *times)
 {
 	vec_deinit(times);
 	sample_weights_deinit(&times->strata);
 	sample_weights_deinit(&times->classes);
+	sample_weights_deinit(&times->places);
+	vec_deinit(&times->wakeups);
 }
 
 /*
@@ -37,12 +40,18 @@ bool leaf_times_count(struct leaf_times *times, const struct sample_time *sample
 	return sample_weights_add(&times->strata, &weight);
 }
 
-void leaf_times_add_wakeup(struct leaf_times *times, const struct sample_time *sample)
+bool leaf_times_add_wakeup(struct leaf_times *times, const struct sample_time *sample)
 {
+	size_t index = sample->lifetime == LIFETIME_NONE ? 0 : (size_t)sample->lifetime + 1;
 	const struct state_sums wakeup = {.waits = sample->waits,
 					  .longest_ns = sample->wait_ns,
 					  .delay_ns = sample->delay_ns};
-	state_sums_add(&times->wakeups, &wakeup);
+	if (!vec_reserve(&times->wakeups, index + 1))
+		return false;
+	while (times->wakeups.count <= index)
+		*vec_push(&times->wakeups) = (struct state_sums){0};
+	state_sums_add(&times->wakeups.items[index], &wakeup);
+	return true;
 }
 
 /* Returns a leaf's time, which is new and zeroed, or exists. NULL when out of memory. */

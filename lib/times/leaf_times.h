@@ -53,7 +53,9 @@ struct leaf_times {
 	VEC(struct leaf_time);         /* by leaf, up to the last one that filters show */
 	struct sample_weights strata;  /* all samples by stratum, before filters */
 	struct sample_weights classes; /* waits that have a class, by key_of_pair(leaf, class) */
-	struct state_sums wakeups;     /* sums of all wake-ups, without their blocked time */
+	struct sample_weights places;  /* mode wakers: blocked time by lifetime and place */
+	VEC(struct state_sums) wakeups; /* sums of wake-ups by lifetime, without their blocked time;
+					 * the first is of unknown ones */
 };
 
 void leaf_times_deinit(struct leaf_times *times);
@@ -61,8 +63,8 @@ void leaf_times_deinit(struct leaf_times *times);
 /* Counts a sample, or a part of it, before filters. Returns false when out of memory. */
 bool leaf_times_count(struct leaf_times *times, const struct sample_time *sample);
 
-/* Adds a wake-up to their sums. */
-void leaf_times_add_wakeup(struct leaf_times *times, const struct sample_time *sample);
+/* Adds a wake-up to the sums of its thread. Returns false when out of memory. */
+bool leaf_times_add_wakeup(struct leaf_times *times, const struct sample_time *sample);
 
 /* Adds a sample to its leaf. Returns false when out of memory. */
 bool leaf_times_add(struct leaf_times *times, uint32_t leaf, const struct sample_time *sample);

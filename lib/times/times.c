@@ -52,6 +52,7 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 		.weigher = weigher,
 		.from = *source,
 		.states = known ? source->states : NULL,
+		.place_event = SP_EVENT_NONE,
 		.roles = calloc(count + 1, sizeof(*times->roles)),
 		.wakers = weigher->needs_wakers ||
 			  (weigher->of_threads &&
@@ -115,9 +116,7 @@ bool times_next_part(const struct times *times, const struct sample_time *whole,
 		return false;
 	*ret = *whole;
 	ret->shown = slice.shown;
-	/* Wake-ups have no stratum. */
-	if (!whole->wake.tid)
-		ret->stratum.slice = slice.number;
+	ret->stratum.slice = slice.number;
 	ret->step_ns = slices_clamp(&times->slices, slice.number, from_ns);
 	if (from_ns == whole->begin_ns && *at_ns == end_ns)
 		return true;
@@ -172,9 +171,37 @@ static bool is_idle(const struct times *times, uint32_t lifetime)
 	       IDLE_SHARE * shown_ns;
 }
 
-bool times_is_idle(const struct times *times, uint32_t lifetime)
+bool times_leaves_out(const struct times *times, uint32_t lifetime)
 {
-	return times->strata.rests[times->slices.first[lifetime]].is_idle;
+	return lifetime != LIFETIME_NONE && times->idle_threads &&
+	       times->strata.rests[times->slices.first[lifetime]].is_idle;
+}
+
+/* Subtracts the time of a lifetime from the whole of modes wall and off-cpu. */
+static void leave_out_states(struct times *times, uint32_t lifetime)
+{
+	struct state_sums *whole = &times->strata.whole;
+	const struct slices *slices = &times->slices;
+	whole->waits -= (double)task_states_totals(times->states, lifetime)->waits;
+	for (uint32_t i = slices->first[lifetime]; i < slices->first[lifetime + 1]; i++) {
+		struct task_totals part;
+		slices_totals(slices, i, &part);
+		if (!times->weigher->excludes_on_cpu)
+			whole->ns[TIME_ON_CPU] -= part.running_ns;
+		whole->ns[TIME_RUNNABLE] -= part.runnable_ns;
+		whole->ns[TIME_BLOCKED] -= part.blocked_ns;
+		whole->ns[TIME_UNKNOWN] -= part.unknown_ns;
+	}
+}
+
+/* Subtracts the blocked time of a lifetime that wake-ups ended. */
+static void leave_out_wakeups(struct times *times, uint32_t lifetime)
+{
+	const struct slices *slices = &times->slices;
+	for (uint32_t i = slices->first[lifetime]; i < slices->first[lifetime + 1]; i++) {
+		const struct stratum *of = strata_find(&times->strata, stratum_of_waits(i, 0));
+		times->strata.whole.ns[TIME_BLOCKED] -= of ? of->ns[TIME_BLOCKED] : 0;
+	}
 }
 
 bool times_leave_out_idle(struct times *times)
@@ -182,32 +209,25 @@ bool times_leave_out_idle(struct times *times)
 	struct state_sums *whole = &times->strata.whole;
 	const struct slices *slices = &times->slices;
 	size_t count = slices->lifetime_count, idle = 0;
-	uint64_t before_ns = state_sums_total(whole);
+	uint64_t before_ns = state_sums_total(whole), blocked_ns = 0;
+	bool wakers = times->weigher->needs_wakers;
 	for (uint32_t i = 0; i < count; i++)
 		idle += times->strata.rests[slices->first[i]].is_idle = is_idle(times, i);
 	if (!idle || idle == count)
 		return false;
+	times->idle_threads = idle;
 	whole->longest_ns = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct task_totals *of = task_states_totals(times->states, i);
-		if (!times_is_idle(times, i)) {
-			if (of->longest_wait_ns > whole->longest_ns)
+		if (!times_leaves_out(times, i)) {
+			if (!wakers && of->longest_wait_ns > whole->longest_ns)
 				whole->longest_ns = of->longest_wait_ns;
 			continue;
 		}
-		whole->waits -= (double)of->waits;
-		for (uint32_t j = slices->first[i]; j < slices->first[i + 1]; j++) {
-			struct task_totals part;
-			slices_totals(slices, j, &part);
-			if (!times->weigher->excludes_on_cpu)
-				whole->ns[TIME_ON_CPU] -= part.running_ns;
-			whole->ns[TIME_RUNNABLE] -= part.runnable_ns;
-			whole->ns[TIME_BLOCKED] -= part.blocked_ns;
-			whole->ns[TIME_UNKNOWN] -= part.unknown_ns;
-		}
+		blocked_ns = weight_add(blocked_ns, of->blocked_ns);
+		(wakers ? leave_out_wakeups : leave_out_states)(times, i);
 	}
-	times->idle_threads = idle;
-	times->idle_ns = before_ns - state_sums_total(whole);
+	times->idle_ns = wakers ? blocked_ns : before_ns - state_sums_total(whole);
 	return true;
 }
 

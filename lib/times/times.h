@@ -12,7 +12,8 @@
  *	off-cpu   the same without the time on a CPU
  *	latency   each process's life: a thread's time divided by the number of threads that could
  *	          run, and the time in which none could
- *	wakers    blocked time that recorded wake-ups ended; without states of threads, 1 for each
+ *	wakers    blocked time that recorded wake-ups ended; without states of threads, 1 for each.
+ *	          Samples of waits only show which threads are idle
  *	cpu       each thread's CPU time, by inherited clocks of recordings with switches; else
  *	          weights are those of samples: there are no strata, and leaves have no times
  *
@@ -25,7 +26,7 @@
  *	leaf_times_add()          by leaf, if filters show it
  *	times_compute()         strata and rests, when all samples are counted; rests become leaves
  *	leaf_times_scale()      times of all leaves
- *	times_leave_out_idle()  wall, off-cpu
+ *	times_leave_out_idle()  wall, off-cpu, wakers
  *	weigher->split_leaf()   rows and tree nodes by state
  *	times_add_totals()      the profile's time, when rows were made
  */
@@ -161,6 +162,9 @@ struct times {
 	const struct task_states *states; /* from.states; NULL: not known, or not needed */
 	uint8_t *roles;             /* enum sample_role by event */
 	uint16_t any_event;         /* an event with a role */
+	uint16_t place_event;       /* mode wakers: samples of waits, for times_note_place(); else
+				     * SP_EVENT_NONE */
+	enum sample_role place_role; /* its role in the other modes of threads */
 	bool has_on_cpu, has_waits; /* some event has ROLE_ON_CPU, ROLE_WAIT */
 	bool wakers;		    /* the mode or a key needs the waker of each sample */
 	bool by_state;		    /* rows depend on the state of their time */
@@ -202,8 +206,8 @@ static inline bool times_is_one_part(const struct times *times, struct sample_ti
 {
 	if (time->lifetime != LIFETIME_NONE && times->slices.windows.count > 1)
 		return false;
-	/* Wake-ups have no stratum, and mode cpu has set that of its epoch. */
-	if (!time->wake.tid && time->lifetime != LIFETIME_NONE)
+	/* Mode cpu has set the stratum of its epoch. */
+	if (time->lifetime != LIFETIME_NONE)
 		time->stratum.slice = time->lifetime;
 	return true;
 }
@@ -238,8 +242,8 @@ struct sp_error *times_compute(struct times *times,
 /* Notes the time for which a lifetime was blocked at one place. */
 void times_note_place(struct times *times, uint32_t lifetime, uint64_t ns);
 
-/* After times_leave_out_idle(): whether a thread was left out. */
-bool times_is_idle(const struct times *times, uint32_t lifetime);
+/* Returns whether times_leave_out_idle() has left out a thread; not LIFETIME_NONE's. */
+bool times_leaves_out(const struct times *times, uint32_t lifetime);
 
 /*
  * Subtracts the time of idle threads from the whole, and notes it. Returns false if there are none,
@@ -258,6 +262,12 @@ void times_add_totals(const struct times *times, const struct state_sums *leaves
 /* Parts of the modes of threads' lives, see struct weigher. */
 void threads_find_roles(const struct sp_reader *reader, const struct sp_analysis_samples *samples,
 			uint8_t *roles_ret);
+/*
+ * Returns the blocked time in the ranges of --time for which a sample of times->place_event stands,
+ * and gets its lifetime. 0: its wait is not known.
+ */
+uint64_t threads_blocked_ns(const struct times *times, const struct sp_record *record,
+			    uint32_t *lifetime_ret);
 bool threads_weigh(const struct times *times, const struct sp_record *record,
 		   struct sample_time *ret);
 

@@ -197,6 +197,28 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 	return counts;
 }
 
+uint64_t threads_blocked_ns(const struct times *times, const struct sp_record *record,
+			    uint32_t *lifetime_ret)
+{
+	const struct sp_sample *sample = &record->sample;
+	size_t lifetime = task_states_lifetime(times->states, sample->tid, sample->time_ns);
+	struct sample_time time = {.lifetime = (uint32_t)lifetime, .waits = 1};
+	struct slice slice;
+	uint64_t shown_ns = 0;
+	if (lifetime >= LIFETIME_NONE)
+		return 0;
+	*lifetime_ret = time.lifetime;
+	/* Samples of waits that are not known have no end. */
+	if (!(times->place_role == ROLE_WAIT ? weigh_wait(times, sample, &time)
+					     : weigh_switch(times, sample, &time)))
+		return 0;
+	for (uint64_t at_ns = time.begin_ns;
+	     at_ns < time.end_ns &&
+	     slices_next(&times->slices, time.lifetime, &at_ns, time.end_ns, &slice);)
+		shown_ns += slice.shown ? slice.end_ns - slice.begin_ns : 0;
+	return weight_round((double)shown_ns * time.waits);
+}
+
 /* Times of waits. */
 enum { WAIT_BLOCKED, WAIT_WOKEN, WAIT_OFF /* both */, WAIT_TIMES };
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Mode wakers: wake-ups, with the blocked time that they ended. */
+#include <stdlib.h>
 #include <string.h>
+#include "base/cleanup.h"
+#include "base/error.h"
 #include "profile/detail.h"
 #include "profile/interval.h"
 #include "times/times.h"
@@ -13,6 +16,22 @@ static void find_roles(const struct sp_reader *reader, const struct sp_analysis_
 	memset(roles_ret, ROLE_NONE, count);
 	if (wakes < count)
 		roles_ret[wakes] = ROLE_WAKE;
+}
+
+/* Finds the event of waits, which has their places. */
+static struct sp_error *prepare(struct times *times, const struct analysis_options *options)
+{
+	size_t count = sp_reader_event_count(times->from.reader);
+	CLEANUP_FREE uint8_t *roles = calloc(count + 1, sizeof(*roles));
+	NEED(roles);
+	threads_find_roles(times->from.reader, &options->samples, roles);
+	for (size_t i = 0; times->states && !options->samples.all_threads && i < count; i++) {
+		if (roles[i] != ROLE_WAIT && roles[i] != ROLE_SWITCH)
+			continue;
+		times->place_event = (uint16_t)i;
+		times->place_role = roles[i];
+	}
+	return NULL;
 }
 
 static struct sp_error *check(const struct times *times)
@@ -58,9 +77,11 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 
 static bool compute(struct times *times, const struct sample_weights *weights)
 {
-	if (!strata_make(&times->strata, weights, 0))
+	struct strata *strata = &times->strata;
+	if (!strata_make(strata, weights, times->slices.count))
 		return false;
-	strata_add_unknown(&times->strata, weights, false);
+	for (size_t i = 0; i < strata->count; i++)
+		strata->items[i].ns[TIME_BLOCKED] = strata->items[i].weight;
 	return true;
 }
 
@@ -87,7 +108,9 @@ static void add_totals(const struct times *times, const struct state_sums *leave
 	uint64_t blocked = 0, ended = state_sums_total(all);
 	(void)leaves;
 	for (size_t i = 0; times->states && i < task_states_count(times->states); i++)
-		blocked = weight_add(blocked, task_states_totals(times->states, i)->blocked_ns);
+		if (!times_leaves_out(times, (uint32_t)i))
+			blocked = weight_add(blocked,
+					     task_states_totals(times->states, i)->blocked_ns);
 	whole->counts = !times->states && counted;
 	if (blocked > ended)
 		whole->unended_ns = weight_add(whole->unended_ns, blocked - ended);
@@ -98,9 +121,11 @@ const struct weigher weigher_wakers = {
 	.of_threads = true,
 	.needs_wakers = true,
 	.keeps_untimed = true,
+	.leaves_out_idle = true,
 	.parts_max = 1,
 	.find_roles = find_roles,
 	.check = check,
+	.prepare = prepare,
 	.weigh = weigh,
 	.compute = compute,
 	.split_leaf = split_leaf,

@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
+#include <sprof/private/command.h>
 #include <sprof/private/words.h>
 #include <stdarg.h>
 #include <string.h>
@@ -36,15 +37,7 @@ static void write_words(const struct report *report, int indent, const char *tex
  */
 static const char *const *command_of(const struct sp_file_info *info)
 {
-	const char *const *word = info ? info->cmdline : NULL, *const *end;
-	if (!word || !*word || !word[1] || strcmp(word[1], "record") != 0)
-		return word;
-	if (word[2] && *word[2] != '-')
-		return word + 2;
-	for (end = word + 2; *end; end++)
-		if (!strcmp(*end, "--"))
-			return end + 1;
-	return word;
+	return info && info->cmdline ? info->cmdline + sp_recorded_program(info->cmdline) : NULL;
 }
 
 /*

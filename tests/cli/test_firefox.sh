@@ -76,7 +76,7 @@ END
 exports "hostile names" made
 check "losses and the command are in it" sh -c \
 	'zcat profile.json.gz | grep -q "\"Lost samples\".*\"value\": 5}" &&
-	 zcat profile.json.gz | grep -q "\"prog --fast\""'
+	 zcat profile.json.gz | grep -q "\"prog \*\*\*\""'
 exports "another event" made -e page-faults
 user=0xfffffffffffffe00 kernel=0xffffffffffffff80
 recording unmapped <<END

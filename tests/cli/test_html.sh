@@ -37,7 +37,11 @@ check "the page begins with the findings of text" python3 -c 'import json
 text = open("first.txt").read().strip()
 head = json.JSONDecoder().raw_decode(open("head.json").read())[0]
 assert text and head["banner"][0]["text"].startswith(text), (text, head["banner"])'
-head_has "the command is in the data" page.html "--key=secret"
+head_has "the command is in the data" page.html 'prog [*][*]*'
+"$SPROF" report -q -i hostile --full-command-lines -o asked.html 2>err
+head_has "its arguments are there if asked" asked.html "--key=secret"
+check "else they are not" sh -c '! python3 "$1" page.html text | grep -q -e --key=secret' sh \
+	"$tests/cli/html.py"
 "$SPROF" report -q -i hostile --no-command-line -o hidden.html 2>err
 check "--no-command-line leaves it out" sh -c '! python3 "$1" hidden.html text | grep -q -e --key=secret' sh \
 	"$tests/cli/html.py"

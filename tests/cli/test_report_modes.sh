@@ -195,6 +195,27 @@ prints "losses of other processes hide no time in the kernel" weights "symbol se
 [no stack] 0
 END
 
+# Modes of threads show the stacks of on-CPU samples and of waits together: with one share.
+{
+	recorded offcpu-time 60000000 140000000 50000000 | sed '/ 1110000000 0 /d'
+	echo "mmap 1 0x1000 0x4000 0 $tmp/absent"
+} | recording "$tmp/parts"
+shares() {
+	report -i "$tmp/parts" --mode "$1" --format json | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+stacks = report["events"][0]["stacks"]
+for finding in report["findings"]:
+    if finding["kind"] == "truncated_stacks":
+        ends = stacks[finding["cause"]]
+        print(finding["cause"], finding["samples"] == ends,
+              abs(finding["share"] - ends / sum(stacks.values())) < 1e-6, finding.get("event"))'
+}
+prints "each cause of truncated stacks has one finding, with the share of all" shares wall <<END
+invalid_address True True None
+truncated True True None
+END
+
 # Lifetimes of several processes are summed; the sum is no elapsed time.
 says_lifetimes() {
 	"$SPROF" report -i "$tmp/waits" --latency 2>"$tmp/err" | tr '\n' ' ' |

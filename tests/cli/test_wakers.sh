@@ -96,6 +96,71 @@ prints "waits have their waker as a key" values "waker wakee self_weight self_wa
 demo[1] reader[2] 35000000 1 0.2293577982
 reader[2] demo[1] 20100000 1 0.1317169069
 END
+# Threads 3 and 4 wait all the time and are woken twice: 3 at one place, 4 at two.
+{
+	printf 'event cpu-clock\nevent offcpu-time chain\nevent sched:sched_waking chain\n%s\n' "$map"
+	switches | sed '/ preempt/d'
+	for tid in 3 4; do
+		echo "fork 1 1 $tid 1000000000"
+		echo "switch 1 $tid 1 1000000000 in"
+	done
+	while read -r tid out in caller; do
+		echo "sample 1 1 $tid 1 $out $((in - out)) 0xffffffff81001010 0xffffffff81001010 $caller"
+		echo "switch 1 $tid 1 $out out"
+		echo "switch 1 $tid 1 $in in"
+	done <<-END
+		3 1000100000 1100000000 0x1010
+		4 1000200000 1100100000 0x1010
+		3 1100010000 1200000000 0x1010
+		4 1100110000 1200000000 0x2010
+	END
+	wakeups 2
+	while read -r tid time; do
+		echo "with flags 0 woken $tid"
+		echo "sample 2 1 1 0 $time 1 0xffffffff81002010 0xffffffff81002010 0xffffffff81003010 0x2010"
+	done <<-END
+		3 1099990000
+		4 1100090000
+		3 1199990000
+		4 1199990000
+	END
+	echo "switch 1 1 1 1200000000 preempt"
+} | recording pool
+prints "an idle thread's wake-ups are left out" values "wakee self_waits" pool --wakers -s wakee <<'END'
+demo[1] 2
+demo[4] 2
+reader[2] 4
+END
+prints "--all-threads shows them" values "wakee self_waits" pool --wakers -s wakee --all-threads <<'END'
+demo[1] 2
+demo[3] 2
+demo[4] 2
+reader[2] 4
+END
+# shared OPTION...: threads, idle threads, and blocked time in both views of the waits.
+shared() {
+	for view in --wakers "--mode off-cpu"; do
+		# The view is one or two words.
+		report $view --format json "$@" | python3 -c '
+import json, sys
+event = json.load(sys.stdin)["events"][0]
+times = event["times"]
+print(event["threads"], event["idle_threads"], times["blocked_ns"] + times["unknown_ns"])'
+	done >both
+	sort -u both
+}
+prints "threads and blocked time are those of mode off-cpu" shared -i pool <<'END'
+5 1 344770000
+END
+prints "with idle threads, too" shared -i pool --all-threads <<'END'
+5 0 544640000
+END
+prints "a recording without idle threads" shared -i waits <<'END'
+3 0 145000000
+END
+check "text has a line of idle threads" sh -c \
+	'"$1" report --wakers -i pool | grep -q "^left out: 1 idle thread (200 ms)"' sh "$SPROF"
+
 # The kernel runs a softirq at the end of a thread's system call: that thread is the waker.
 {
 	printf 'event cpu-clock\nevent offcpu-time chain\nevent sched:sched_waking chain\n%s\n' "$map"

@@ -129,6 +129,35 @@ else
 	skip "an archive of compressed records" "$(tail -n 1 err)"
 fi
 
+# The recorder's command line in the header has the program, and names of files.
+"$SPROF" record --no-summary -F 99 -o header -- sh burn.sh --visible Wx0y >/dev/null 2>&1
+"$SPROF" record --no-summary -F 99 -z -o packed -- sh burn.sh --visible Wx0y >/dev/null 2>&1
+"$SPROF" record --no-summary -F 99 -o plain sh burn.sh -hWx0y 'Wx0y Wx0y' >/dev/null 2>&1
+"$SPROF" report -q --format speedscope -o header.speedscope -i header
+"$SPROF" report -q --format speedscope --full-command-lines -o asked.speedscope -i header
+check "an export's head has no argument" sh -c '! grep -q Wx0y header.speedscope'
+check "an export's head has options, program and file" \
+	grep -q 'sprof record .*-- sh burn.sh \*\*\* \*\*\*' header.speedscope
+check "an export's head has arguments if asked" grep -q Wx0y asked.speedscope
+for file in header plain packed; do
+	"$SPROF" archive -q -i $file
+	check "$file of an archive has no argument" sh -c '! grep -qa "Wx0y\|visible" "$1"' sh $file
+	"$SPROF" info -i $file >info.txt
+	check "$file of an archive has options, program and file" \
+		grep -q "sprof record --no-summary .*-o $file -- sh burn.sh [* '\\]*$" info.txt
+done
+"$SPROF" record --no-summary -F 99 -o asked -- sh burn.sh --visible Wx0y >/dev/null 2>&1
+"$SPROF" archive -q --command-lines -i asked
+check "an archive has all arguments if asked" grep -qa 'Wx0y' asked
+if perf record -q -e cpu-clock -F 99 -o perf.data -- sh burn.sh --visible Wx0y >/dev/null 2>&1; then
+	"$SPROF" archive -q -i perf.data
+	check "an archive of perf's recording has no argument" sh -c '! grep -qa Wx0y perf.data'
+	perf report -i perf.data --header-only 2>/dev/null >perf.txt
+	check "perf reads its header" grep -q 'cmdline : .*perf record.* sh [*]* [*]* [*]*' perf.txt
+else
+	skip "an archive of perf's recording" "perf cannot record"
+fi
+
 "$SPROF" archive -q -i data
 check "an archive has no arguments but names of files" sh -c \
 	'! grep -qa -e "--token" data && grep -qa "burn.sh" data'

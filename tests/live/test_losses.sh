@@ -86,6 +86,29 @@ stopped() {
 }
 noisy stopped
 
+# The end of record and the report propose one size of ring buffers.
+one_size() { # NAME OPTION...
+	name=$1
+	shift
+	"$SPROF" record --no-adapt -F 4999 --scope task "$@" -o "$tmp/data" -- \
+		"$busy" 4 0.3 >"$tmp/out" 2>"$tmp/err" &
+	recorder=$!
+	sleep 0.15
+	kill -STOP $recorder
+	sleep 0.1
+	kill -CONT $recorder
+	wait $recorder
+	sed -n 's/.*lost: use larger ring buffers: \(-m [0-9]*M\)$/\1/p' "$tmp/err" >"$tmp/at_end"
+	"$SPROF" report -i "$tmp/data" --format json | tr '{' '\n' |
+		sed -n 's/.*larger ring buffers: \(-m [0-9]*M\)".*"cause": "lost".*/\1/p' \
+			>"$tmp/in_report"
+	check "one larger size, $name ($(cat "$tmp/at_end"))" test -s "$tmp/at_end"
+	same "record and report propose it" "$tmp/at_end" "$tmp/in_report"
+}
+noisy one_size "call chains" --call-graph fp -m 4
+noisy one_size "copies of stacks" --call-graph dwarf,8192,fixed -m 32
+noisy one_size "copies in the file" --call-graph dwarf,8192,fixed --unwind later -m 32
+
 # A recorder that is always late reduces the rate with larger periods, and notes it.
 late() {
 	"$SPROF" record "$@" $rate --scope task --call-graph fp -m 1 -o "$tmp/data" -- \

@@ -318,6 +318,21 @@ TEST(a_window_is_worth_more_than_stack_copies)
 	ck_assert_uint_eq(made.notes.count, 0);
 }
 
+/* The remedy for lost metadata, where memory is not limited. */
+TEST(larger_rings_have_larger_rings_for_metadata)
+{
+	MADE made;
+	make(&made);
+	made.rights.mlock_kb = UINT64_MAX;
+	made.rights.paranoid = -1;
+	made.options.buffers.ring_bytes = 4 * MIB;
+	choose(&made);
+	ck_assert_uint_eq(made.pages.sideband, MIB / 4096);
+	made.options.buffers.ring_bytes = 32 * MIB;
+	choose(&made);
+	ck_assert_uint_eq(made.pages.sideband, 8 * MIB / 4096);
+}
+
 /* The result of AUTO, requested, has the same rings, and keeps within what was decided. */
 static void check_fixed_point(struct made *made)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Output of perf 6.1's script and report -D for the same numbers. */
+#include <sprof/private/losses.h>
 #include <sprof/private/words.h>
 
 #include <linux/perf_event.h>
@@ -232,4 +233,26 @@ TEST(clocks_lock_in_with_timers)
 	const struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE, .freq = 1, .sample_freq = 1000};
 	struct sp_lock_in lock_in;
 	ck_assert(!sp_lock_in_find(&cycles, 1000, &lock_in));
+}
+
+static void larger_rings(uint64_t kib, bool copies, const char *wanted)
+{
+	char text[16] = "none";
+	bool larger = sp_larger_rings_option(kib << 10, copies, text, sizeof(text));
+	ck_assert_int_eq(larger, strcmp(wanted, "none") != 0);
+	ck_assert_str_eq(text, wanted);
+}
+
+TEST(proposed_ring_buffers_are_larger_than_those_that_lost)
+{
+	larger_rings(0, false, "-m 2M");
+	larger_rings(4, false, "-m 2M");
+	larger_rings(512, false, "-m 2M");
+	larger_rings(1024, false, "-m 4M");
+	larger_rings(0, true, "-m 32M");
+	larger_rings(4096, true, "-m 32M");
+	larger_rings(16384, true, "-m 64M");
+	larger_rings(16384, false, "-m 64M");
+	larger_rings(32768, true, "none");
+	larger_rings(UINT64_MAX >> 10, false, "none");
 }

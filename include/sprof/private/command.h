@@ -29,6 +29,12 @@ struct sp_capture_process {
 SP_API size_t sp_capture_unrecorded(const struct sp_capture *capture,
 				    const struct sp_capture_process **ret);
 
+/*
+ * Returns the index of the program in a recorder's command line (sp_file_info.cmdline): in
+ * "sprof record -g -- make -j2" that of make. 0: options cannot be separated from the program.
+ */
+SP_API size_t sp_recorded_program(const char *const *words);
+
 /* Returns the CPU time of the processes that read other processes for the capture. */
 SP_API uint64_t sp_capture_proxy_ns(const struct sp_capture *capture);
 

@@ -65,6 +65,13 @@ SP_API const struct sp_throttling *sp_losses_throttling(const struct sp_losses *
 SP_API size_t sp_losses_thread_count(const struct sp_losses *losses);
 SP_API const struct sp_thread_loss *sp_losses_thread(const struct sp_losses *losses, size_t index);
 
+/*
+ * Writes record's option for ring buffers that lose less than those of `ring_bytes` (0: unknown):
+ * "-m 32M". `copies`: samples have copies of stacks. False: they are large, and larger ones may not
+ * be permitted.
+ */
+SP_API bool sp_larger_rings_option(uint64_t ring_bytes, bool copies, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,7 @@
  */
 #define SIDEBAND_BYTES (128 * 1024)
 #define SIDEBAND_LARGE_BYTES (1 << 20)
+#define SIDEBAND_PART 4
 #define RING_BYTES_MAX (UINT64_C(1) << 31)
 
 /*
@@ -203,13 +204,17 @@ static struct sp_error *size_rings(const struct call_graph_facts *facts, struct 
 	if (ring_bytes > RING_BYTES_MAX)
 		return error_new(SP_ERROR_INVALID, "rings of %llu bytes are larger than 2 GiB",
 				 (unsigned long long)ring_bytes);
+	/* A larger size is the remedy for lost metadata, too. */
+	uint64_t larger = facts->options->buffers.ring_bytes / SIDEBAND_PART;
+	if (larger < SIDEBAND_LARGE_BYTES)
+		larger = SIDEBAND_LARGE_BYTES;
 	struct ring_pages wanted = {
 		.samples = pages_of(ring_bytes, page_size),
 		.sideband = pages_of(SIDEBAND_BYTES, page_size),
 	};
 	if (rights_has_unlimited_rings(facts->rights) &&
 	    SIDEBAND_LARGE_BYTES <= ring_size_most(facts->memory_bytes, facts->cpu_count))
-		wanted.sideband = pages_of(SIDEBAND_LARGE_BYTES, page_size);
+		wanted.sideband = pages_of(larger, page_size);
 	TRY(rights_fit_rings(facts->rights, (uint32_t)facts->cpu_count, wanted, &smaller, ret));
 	/* The default size is a wish: no note if rings are smaller. */
 	if (facts->options->buffers.ring_bytes)

@@ -17,7 +17,7 @@
 
 const char **session_cmdline(int argc, char **argv)
 {
-	const char **words = calloc((size_t)argc + 2, sizeof(*words));
+	const char **words = calloc((size_t)argc + 3, sizeof(*words));
 	if (!words) {
 		diag_say("out of memory");
 		return NULL;

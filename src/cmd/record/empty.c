@@ -14,6 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include <sprof/private/command.h>
+#include <sprof/private/losses.h>
 #include "diag.h"
 
 /* Limit on processes named in one line. */
@@ -274,11 +275,19 @@ bool record_is_command_lost(const struct record_options *options,
 	       stats.cpu_ns > PERIODS_ENOUGH * period_ns(attr);
 }
 
-const char *record_larger_rings(const struct sp_capture_stats *stats, char text[32])
+const char *record_loss_remedy(const struct record_options *options,
+			       const struct sp_capture *capture, char text[80])
 {
-	unsigned long long kib = stats->ring_bytes / 1024 * 4;
-	bool whole = kib % 1024 == 0;
-	snprintf(text, 32, "-m %llu%c", whole ? kib / 1024 : kib, whole ? 'M' : 'K');
+	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	bool copies = false;
+	char rings[32];
+	for (size_t i = 0; i < sp_capture_event_count(capture); i++)
+		copies |= sp_capture_event_attr(capture, i)->sample_type & PERF_SAMPLE_STACK_USER;
+	if (sp_larger_rings_option(stats.ring_bytes, copies, rings, sizeof(rings)))
+		snprintf(text, 80, "use larger ring buffers: %s", rings);
+	else
+		snprintf(text, 80, options->sampling.off_cpu ? "record fewer processes: -p PID"
+							     : "use a lower -F");
 	return text;
 }
 
@@ -291,14 +300,14 @@ static void explain(struct reason_text *text, const struct record_options *optio
 	const struct sibling_group group = find_group(capture);
 	bool by_command = is_by_command(options);
 	unsigned long long lost = stats.lost_own + stats.shed;
-	char rings[32];
+	char remedy[80];
 	if (record_is_command_lost(options, capture))
 		append(text, "the command used %.1f ms of CPU time, but %llu metadata "
 			     "records (mmap, comm, fork) were lost; use --scope task",
 		       (double)stats.cpu_ns / 1e6, (unsigned long long)stats.lost_sideband);
 	else if (lost)
-		append(text, "%llu were lost; use larger ring buffers: %s", lost,
-		       record_larger_rings(&stats, rings));
+		append(text, "%llu were lost; %s", lost,
+		       record_loss_remedy(options, capture, remedy));
 	else if (all_disabled(capture))
 		append(text, "all events were disabled when the recording ended, after %.3f s "
 			     "(-D, --control)",

@@ -575,6 +575,24 @@ static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 	return status;
 }
 
+/*
+ * Puts "--" before the command in the recorder's words, which have room for one: then a reader can
+ * separate options from the command.
+ */
+static void separate_command(const char **words, const char *const *command)
+{
+	size_t count = 0, own = 0;
+	while (words[count])
+		count++;
+	while (command && command[own])
+		own++;
+	size_t at = own < count ? count - own : 0;
+	if (!own || at < 2 || strcmp(words[at], command[0]) != 0 || !strcmp(words[at - 1], "--"))
+		return;
+	memmove(words + at + 1, words + at, (own + 1) * sizeof(*words));
+	words[at] = "--";
+}
+
 int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary)
 {
 	struct record_arguments arguments = {.no_summary = !summary};
@@ -583,6 +601,8 @@ int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary)
 		return EXIT_RECORDER;
 	arguments.options.output.cmdline = cmdline;
 	int status = record_arguments_parse(&arguments, argc, argv);
+	if (status < 0)
+		separate_command(cmdline, arguments.options.target.command);
 	if (status < 0)
 		status = arguments.repeat || arguments.versus ?
 				 record_repeat(&arguments, argc, argv, run_arguments) :

@@ -49,8 +49,9 @@ void record_print_empty(const struct record_arguments *arguments, const struct s
 bool record_is_command_lost(const struct record_options *options,
 			    const struct sp_capture *capture);
 
-/* Returns `text`: the option for ring buffers four times as large, spelled as in reports. */
-const char *record_larger_rings(const struct sp_capture_stats *stats, char text[32]);
+/* Returns `text`: the remedy for lost samples; its option is that of reports. */
+const char *record_loss_remedy(const struct record_options *options,
+			       const struct sp_capture *capture, char text[80]);
 
 /* Prints a line if processes that are not recorded used CPU time, or if samples are few. */
 void record_print_unrecorded(const struct record_options *options,

@@ -27,21 +27,20 @@ static double own_seconds(void)
 }
 
 /* After a failure, buffers were not read any more: larger ones would not help. */
-static void print_losses(const struct record_options *options,
+static void print_losses(const struct record_options *options, const struct sp_capture *capture,
 			 const struct sp_capture_stats *stats, bool failed)
 {
 	double percent = 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples);
 	unsigned long long lost = stats->lost_own;
-	char rings[32];
+	char remedy[80];
 	if (lost && failed)
 		diag_say("%llu sample%s (%.1f %%) lost", lost, lost == 1 ? "" : "s", percent);
 	else if (lost && options->buffers.overwrite)
 		diag_say("%llu sample%s (%.1f %%) lost while the ring buffers were read: use smaller "
 			 "buffers (-m) or a lower -F", lost, lost == 1 ? "" : "s", percent);
 	else if (lost)
-		diag_say("%llu sample%s (%.1f %%) lost: use larger ring buffers (%s)%s",
-			 lost, lost == 1 ? "" : "s", percent, record_larger_rings(stats, rings),
-			 options->sampling.off_cpu ? "" : " or a lower -F");
+		diag_say("%llu sample%s (%.1f %%) lost: %s", lost, lost == 1 ? "" : "s", percent,
+			 record_loss_remedy(options, capture, remedy));
 	if (stats->lost_sideband)
 		diag_say("%llu metadata records (mmap, comm, fork) were lost",
 			 (unsigned long long)stats->lost_sideband);
@@ -114,7 +113,7 @@ void record_print_summary(const struct record_arguments *arguments, const struct
 		record_print_unrecorded(options, capture);
 	if (stats.unwritten)
 		diag_say("%llu more samples could not be written", (unsigned long long)stats.unwritten);
-	print_losses(options, &stats, failed);
+	print_losses(options, capture, &stats, failed);
 	print_stacks(&stats.stacks);
 	if (stats.syncs)
 		diag_say("%llu syncs took %.1f ms, the longest %.1f ms; sampling did not wait for them",

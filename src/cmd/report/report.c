@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sprof/private/command.h>
 #include "browser.h"
 #include "cmd/common/recordings.h"
 #include "cmd/info/info.h"
@@ -456,6 +458,26 @@ static bool are_damaged(const struct recordings *recordings)
 	return damaged;
 }
 
+/*
+ * Returns the recorder's words without the program's arguments that name no files here, and without
+ * the recorder's own if they cannot be separated. The caller frees it. NULL when out of memory.
+ */
+static const char **hide_arguments(const char *const *words)
+{
+	size_t program = sp_recorded_program(words), count = 0;
+	bool records = words[0] && words[1] && !strcmp(words[1], "record");
+	size_t from = program ? program + 1 : records ? 2 : 1;
+	while (words[count])
+		count++;
+	const char **shown = calloc(count + 1, sizeof(*shown));
+	for (size_t i = 0; shown && i < count; i++) {
+		struct stat status;
+		bool is_file = !stat(words[i], &status) && S_ISREG(status.st_mode);
+		shown[i] = i < from || is_file ? words[i] : "***";
+	}
+	return shown;
+}
+
 static int report_analysis(const struct report_arguments *arguments,
 			   const struct recordings *recordings, const struct analyses *analyses)
 {
@@ -464,6 +486,11 @@ static int report_analysis(const struct report_arguments *arguments,
 	struct sp_file_info info = *sp_reader_info(recordings->items[0].reader);
 	if (arguments->command_line == SP_OFF)
 		info.cmdline = NULL;
+	/* Exports are for others. */
+	bool hides = info.cmdline && !is_text(arguments) && !arguments->command_lines;
+	const char **shown = hides ? hide_arguments(info.cmdline) : NULL;
+	if (hides)
+		info.cmdline = shown;
 	struct report report = {
 		.path = info.path,
 		.info = &info,
@@ -516,6 +543,7 @@ static int report_analysis(const struct report_arguments *arguments,
 		diag_say("out of memory");
 	}
 	lists_deinit(&lists);
+	free(shown);
 	return status;
 }
 

@@ -170,7 +170,7 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 		OPTION_FLAG(0, "kernel-waits", &a->kernel_waits,
 			    "show the kernel functions in which threads wait", .rare = true),
 		OPTION_FLAG(0, "all-threads", &a->all_threads,
-			    "show idle threads in modes wall and off-cpu, too", .rare = true),
+			    "show idle threads in modes wall, off-cpu, wakers, too", .rare = true),
 		OPTION_CALL(0, "callers", "FUNCTION", &a->callers, parse_function,
 			    "show the callers of FUNCTION (a name or /REGEX/); with -g as a tree"),
 		OPTION_CALL(0, "callees", "FUNCTION", &a->callees, parse_function,
