@@ -171,7 +171,8 @@ static void keep_object(struct symtab *symtab, const struct symtab_entry *entry)
 	if (GELF_ST_TYPE(entry->info) != STT_FILE || entry->name >= symtab->strings.size)
 		return;
 	const char *name = name_of(symtab, entry);
-	symtab->object = *name ? name : NULL;
+	/* Go's linker puts all functions into a "go.go". */
+	symtab->object = *name && strcmp(name, "go.go") ? name : NULL;
 }
 
 bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)

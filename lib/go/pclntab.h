@@ -46,6 +46,7 @@ void pclntab_deinit(struct pclntab *table);
 #define GO_INJECTED 4  /* signal handlers of the runtime let interrupted code "call" it */
 #define GO_RESUMED 8   /* its return address is a copy of where a goroutine had stopped */
 #define GO_WAITED_FOR 16 /* with SP_WRITE: its caller runs on when it returns, and not before */
+#define GO_GROWS 32 /* called before a function's frame exists, if the stack lacks space for it */
 
 struct go_function {
 	const char *name;        /* valid as long as the table */

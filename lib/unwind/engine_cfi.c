@@ -660,11 +660,6 @@ static bool end_at_fiber(struct cfi_walk *walk, const struct unwind_frame *frame
 	return walk->result->count < count;
 }
 
-static const struct module *module_at(const struct cfi_walk *walk, const struct unwind_frame *frame)
-{
-	return locate(walk, frame->ip - !frame->exact).module;
-}
-
 /*
  * Returns the index in the kernel's chain of the caller of the last frame; 0: unknown. The chain
  * has the frame's return address, or began with what was found to be the frame's frame pointer.
@@ -673,6 +668,8 @@ static size_t chain_index(const struct cfi_walk *walk, const struct unwind_start
 			  const struct unwind_frame *last)
 {
 	uint8_t fp = walk->arch->fp;
+	if (!start->caller_count || start->callers[0] != start->ip)
+		return 0;
 	for (size_t i = start->caller_count; i-- > 1 && !last->exact;)
 		if (start->callers[i] == last->ip)
 			return i + 1;
@@ -686,14 +683,15 @@ static void add_goroutine(const struct cfi_walk *walk, const struct unwind_start
 {
 	const struct unwind_frame *last = &frames[walk->result->count - 1];
 	size_t first = chain_index(walk, start, last);
+	uint64_t ip = last->ip - !last->exact;
 	struct code_place place;
-	if (first == 0 || first >= start->caller_count || start->callers[0] != start->ip ||
-	    !place_of(walk, last->ip - !last->exact, &place))
+	if (!place_of(walk, ip, &place))
 		return;
 	const struct go_callers callers = {
-		.arch = walk->arch, .code = place.code,
-		.bias = last->ip - !last->exact - place.vaddr,
-		.chain = start->callers + first, .chain_count = start->caller_count - first,
+		.arch = walk->arch, .code = place.code, .bias = ip - place.vaddr,
+		.chain = first ? start->callers + first : NULL,
+		.chain_count = first ? start->caller_count - first : 0,
+		.stack = &walk->stack, .registers = &walk->registers,
 		.calls = walk->rows->go_calls,
 	};
 	go_callers_add(&callers, frames, limit, walk->result);
@@ -748,8 +746,9 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		left = STEP_DONE;
 	if (left != STEP_DONE)
 		result.end = end_of(left);
+	const struct unwind_frame *last = &frames[result.count - 1];
 	if (left == STEP_NO_INFO && !result.blind)
-		result.blind = module_at(&walk, &frames[result.count - 1]);
+		result.blind = locate(&walk, last->ip - !last->exact).module;
 	return result;
 }
 

@@ -17,6 +17,12 @@
 #define LEA_BYTES 7
 #define CALL_BYTES 5
 
+/* Limit of the words searched in a frame of runtime.newstack: 54 in Go 1.19, 38 in Go 1.24. */
+#define MOREBUF_WORDS_MAX 128
+
+/* Limit of the outermost frames of a g0, above the place to which the runtime changes. */
+#define G0_FIRST_BYTES 512
+
 /* Calls of a function in a range of code. */
 struct calls_found {
 	uint64_t callee, inner; /* starts of the function and of the closure that is its argument */
@@ -127,6 +133,12 @@ static const struct go_call *missing_call(const struct go_callers *callers, uint
 		call->ip = outer;
 	else
 		call->ip = call_in(&found, code, target);
+	const struct frame_sizes_function *function = frame_sizes_find(code_go(code), callee);
+	if (call->direct && !call->ip && function->flags & function[1].flags & GO_GROWS) {
+		/* Functions that are no closures call the next one, which jumps to the callee. */
+		found.callee = function[1].start;
+		call->ip = call_in(&found, code, target);
+	}
 	return call;
 }
 
@@ -209,6 +221,80 @@ static bool add_until_end(struct go_caller_list *adding,
 	return false;
 }
 
+/*
+ * Returns whether the words of a frame of runtime.newstack from words[i] on are its copy of
+ * m.morebuf: a stack pointer, a return address, the goroutine, and 3 or 4 zeros. The frame has the
+ * goroutine once more. Remains of other functions' frames are there, too.
+ */
+static bool is_morebuf(const struct go_caller_list *adding, const uint64_t *words, size_t count,
+		       size_t i)
+{
+	const uint64_t sp = words[i], g = words[i + 2], low = adding->callers->stack->low;
+	const uint64_t high = adding->frames[adding->count - 1].sp + G0_FIRST_BYTES;
+	const struct unwind_frame caller = {.ip = words[i + 1]};
+	size_t same = 0;
+	for (size_t j = 0; j < count; j++)
+		same += words[j] == g;
+	return same >= 2 && g && !((g | sp) % sizeof(*words)) && (sp < low || sp >= high) &&
+	       !(words[i + 3] | words[i + 4] | words[i + 5]) && function_of(adding, &caller);
+}
+
+/* Finds the copy of m.morebuf in the frame of runtime.newstack. */
+static bool find_morebuf(const struct go_caller_list *adding, uint64_t *sp_ret, uint64_t *ip_ret)
+{
+	const struct unwind_frame *last = &adding->frames[adding->count - 1];
+	uint64_t words[MOREBUF_WORDS_MAX];
+	size_t count = 0;
+	for (uint64_t at = last[-1].sp; at < last->sp && count < MOREBUF_WORDS_MAX; at += 8)
+		if (!stack_load(adding->callers->stack, at, &words[count++]))
+			return false;
+	for (size_t i = 0; i + 5 < count; i++) {
+		if (!is_morebuf(adding, words, count, i))
+			continue;
+		*sp_ret = words[i];
+		*ip_ret = words[i + 1];
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Adds the function that called runtime.morestack, `last`, and its caller, which becomes `last`.
+ * *linked_ret: the chain has the caller's callers.
+ */
+static bool add_grown(struct go_caller_list *adding, const struct frame_sizes_function **last,
+		      bool *linked_ret)
+{
+	const struct go_callers *callers = adding->callers;
+	const uint8_t word = callers->arch->word, fp = callers->arch->fp;
+	uint64_t sp, ip;
+	int32_t moved;
+	/* runtime.newstack makes the copy before it calls a function. */
+	if (adding->count < 3 || !find_morebuf(adding, &sp, &ip))
+		return false;
+	const struct go_call *call = missing_call(callers, (*last)->start, 0, ip - callers->bias);
+	if (call->direct && !call->ip)
+		return false;
+	if ((call->direct && !add_frame(adding, call->ip + callers->bias, false)) ||
+	    !add_frame(adding, ip, false))
+		return false;
+	adding->guessed |= !call->direct;
+	*last = function_of(adding, &adding->frames[adding->count - 1]);
+	*linked_ret = callers->chain_count && register_known(callers->registers, fp) &&
+		      frame_sizes_at(adding->sizes, *last, ip - 1 - callers->bias, &moved) &&
+		      moved >= word && callers->registers->values[fp] == sp + moved - word;
+	return true;
+}
+
+static void set_result(struct go_caller_list *adding, const struct frame_sizes_function *last,
+		       struct unwind_result *result)
+{
+	result->count = adding->count;
+	result->system_stack = !(last->flags & GO_TOP_FRAME);
+	result->frame_pointers += adding->guessed;
+	adding->guessed = false;
+}
+
 void go_callers_add(const struct go_callers *callers, struct unwind_frame *frames, size_t limit,
 		    struct unwind_result *result)
 {
@@ -221,11 +307,17 @@ void go_callers_add(const struct go_callers *callers, struct unwind_frame *frame
 	const struct frame_sizes_function *last = function_of(&adding, &frames[result->count - 1]);
 	if (!last)
 		return;
+	if (last->flags & GO_GROWS) {
+		bool linked;
+		if (!add_grown(&adding, &last, &linked))
+			return;
+		set_result(&adding, last, result);
+		if (last->flags & GO_TOP_FRAME || !linked || !add_until_end(&adding, &last))
+			return;
+	}
 	while (!(last->flags & GO_TOP_FRAME) && last->flags & GO_WAITED_FOR)
 		if (adding.next == callers->chain_count || !add_missing(&adding, last) ||
 		    !add_until_end(&adding, &last))
 			return;
-	result->count = adding.count;
-	result->system_stack = !(last->flags & GO_TOP_FRAME);
-	result->frame_pointers += adding.guessed;
+	set_result(&adding, last, result);
 }

@@ -4,10 +4,15 @@
  * sample has no copy of the former. The runtime keeps the frame pointer when it changes stacks, so
  * that the kernel's call chain of that moment has these callers. It lacks one: the caller of the
  * function that changes stacks. Its calls show which it is.
+ *
+ * Growth of a goroutine's stack: the chain lacks two callers, the function with the frame that
+ * needs space and its own caller. runtime.newstack, on the g0, has a copy of the latter's
+ * registers. Since Go 1.21 the frame pointer is the g0's then: there are no further callers.
  */
 #ifndef UNWIND_GO_CALLERS_H
 #define UNWIND_GO_CALLERS_H
 
+#include "unwind/expression.h"
 #include "unwind/heuristics.h"
 
 #define GO_CALLS 256
@@ -26,13 +31,15 @@ struct go_callers {
 	const struct code *code;   /* the program's */
 	uint64_t bias;             /* address of its code minus vaddr */
 	const uint64_t *chain;     /* the kernel's, from the caller of the last frame on */
-	size_t chain_count;
+	size_t chain_count;        /* 0: the chain lacks the last frame */
+	const struct stack_copy *stack; /* the g0's */
+	const struct frame_registers *registers; /* registers of the last frame's caller */
 	struct go_call *calls;     /* GO_CALLS, of the thread */
 };
 
 /*
  * Appends the callers to a stack that ends in a function that changes stacks, and updates the
- * result. Adds nothing unless the chain leads to a goroutine's first function. Only for x86-64.
+ * result. Adds none of the chain unless it leads to a goroutine's first function. Only for x86-64.
  */
 void go_callers_add(const struct go_callers *callers, struct unwind_frame *frames, size_t limit,
 		    struct unwind_result *result);

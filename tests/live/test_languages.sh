@@ -297,6 +297,89 @@ END
 			sh -c '! sed "/^Recorder notes/,\$d" "$1" | grep -E "fno-omit|debug symbols|unwind info"' \
 			- "$tmp/notes"
 	done
+
+	# Each goroutine's stack grows several times, on the thread's own stack.
+	cat >"$tmp/grows.go" <<'END'
+package main
+
+import "time"
+
+//go:noinline
+func deep(depth int, value uint64) uint64 {
+	var kept [64]uint64
+	kept[depth%64] = value
+	if depth == 0 {
+		return value
+	}
+	return deep(depth-1, value+kept[(depth+1)%64]) + kept[depth%64]
+}
+
+func main() {
+	end := time.Now().Add(1500 * time.Millisecond)
+	done := make(chan uint64)
+	for time.Now().Before(end) {
+		for i := 0; i < 100; i++ {
+			go func(i int) { done <- deep(60, uint64(i)) }(i)
+		}
+		for i := 0; i < 100; i++ {
+			<-done
+		}
+	}
+}
+END
+	for flags in "" "-s -w"; do
+		go build -ldflags="$flags" -o "$tmp/grows" "$tmp/grows.go" >"$tmp/err" 2>&1
+		for when in live later; do
+			"$SPROF" record -q -g --unwind $when -o "$tmp/data" -- "$tmp/grows" \
+				>"$tmp/out" 2>"$tmp/err"
+			"$SPROF" report -i "$tmp/data" --format folded --no-inline 2>"$tmp/err" |
+				grep 'runtime.newstack[^;]*;' >"$tmp/folded"
+			check "Go, growth ${flags:-as built}, $when: the function and its caller are known" awk '
+				{ all += $NF }
+				/;main.deep;main.deep;runtime.morestack(.abi0)?;runtime.newstack/ { known += $NF }
+				END { print "#", known + 0, "of", all + 0; exit all < 20 || known * 10 < all * 9 }' \
+				"$tmp/folded"
+		done
+	done
+
+	# The linker of C makes Go's functions local, in a file "go.go".
+	mkdir -p "$tmp/calls"
+	cat >"$tmp/calls/main.go" <<'END'
+package main
+
+// unsigned long work(unsigned long value);
+import "C"
+import "time"
+
+//export spin
+func spin(value C.ulong) C.ulong {
+	for i := 0; i < 100000; i++ {
+		value = value*6364136223846793005 + 1
+	}
+	return value
+}
+
+func main() {
+	value := C.ulong(1)
+	for end := time.Now().Add(400 * time.Millisecond); time.Now().Before(end); {
+		value = C.work(value)
+	}
+}
+END
+	cat >"$tmp/calls/work.c" <<'END'
+extern unsigned long spin(unsigned long value);
+unsigned long work(unsigned long value) { return spin(value) + 1; }
+END
+	if (cd "$tmp/calls" && go build -o "$tmp/calls/cgo") >"$tmp/err" 2>&1; then
+		"$SPROF" record -q -g -o "$tmp/data" -- "$tmp/calls/cgo" >"$tmp/out" 2>"$tmp/err"
+		"$SPROF" report -i "$tmp/data" --children -s function --percent-limit 0 \
+			>"$tmp/out" 2>"$tmp/err"
+		check "Go, cgo: functions that C calls have names" grep -q 'main\.spin' "$tmp/out"
+		check "Go, cgo: equal names have no file of the linker" \
+			sh -c '! grep -F "(go.go)" "$1"' - "$tmp/out"
+	else
+		skip "Go, cgo" "$(tail -n 1 "$tmp/err")"
+	fi
 else
 	skip "Go" "there is no go, or it does not build: $(tail -n 1 "$tmp/err")"
 fi

@@ -148,6 +148,34 @@ waiting() {
 }
 noisy waiting
 
+# Each level of sorted() needs 2 KB of the stack: 25 of them exceed a copy.
+cat >"$tmp/nested.py" <<'END'
+import sys, time
+
+def leaf(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+def nested(depth):
+    return leaf(20000) if depth == 0 else sorted([0], key=lambda _: nested(depth - 1))[0]
+
+while time.thread_time() < float(sys.argv[1]):
+    nested(60)
+END
+nested() {
+	"$SPROF" record -q -F 997 --call-graph dwarf -o "$tmp/nested" "$python" "$tmp/nested.py" 0.7 \
+		>"$tmp/out" 2>"$tmp/err"
+	"$SPROF" report -i "$tmp/nested" --format folded 2>"$tmp/err" | awk '
+		/truncated/ { truncated += $NF; if (/;nested;/ && /;leaf[ ;]/) named += $NF }
+		END { print named + 0, truncated + 0 }' >"$tmp/named"
+	comment "truncated stacks with Python functions: $(cat "$tmp/named")"
+	check "truncated stacks have the Python functions of their frames" \
+		awk '{ exit $2 < 20 || 100 * $1 < 70 * $2 }' "$tmp/named"
+}
+noisy nested
+
 mkdir "$tmp/files"
 "$SPROF" record -q -F 997 --call-graph dwarf --switch-output=1s -o "$tmp/files/data" \
 	"$python" "$script" 2 >"$tmp/out" 2>"$tmp/err"

@@ -11,7 +11,10 @@
  *	0x100 runtime.goexit: flag TOPFRAME
  *	0x120 runtime.systemstack: flag SPWRITE
  *	0x140 runtime.asyncPreempt: its frame is of 496 bytes
- *	0x160 the end
+ *	0x160 runtime.morestack: flag SPWRITE
+ *	0x180 runtime.morestack_noctxt
+ *	0x1a0 runtime.newstack: its frame is of 80 bytes
+ *	0x1c0 the end
  */
 #ifndef UNIT_MADE_GO_H
 #define UNIT_MADE_GO_H
@@ -24,8 +27,8 @@
 #define MADE_GO_TEXT 0x500000
 #define MADE_GO_AT 0x400000 /* address of the segment, which is the file */
 #define MADE_GO_HEADER 256
-#define MADE_GO_FUNCTIONS 5
-#define MADE_GO_TEXT_SIZE 0x160
+#define MADE_GO_FUNCTIONS 8
+#define MADE_GO_TEXT_SIZE 0x1c0
 
 struct made_go {
 	enum pclntab_layout layout;
@@ -109,6 +112,7 @@ static inline size_t put_function(struct made_go *made, size_t index, uint64_t s
 	put_u8(bytes, !relative	   ? 0
 		      : index == 2 ? GO_TOP_FRAME
 		      : index == 3 ? GO_SP_WRITE
+		      : index == 5 ? GO_SP_WRITE
 				   : 0);
 	put_u8(bytes, 0);
 	put_u8(bytes, 4);
@@ -132,7 +136,8 @@ static inline uint32_t put_name(struct made_go *made, size_t base, const char *n
 	return at;
 }
 
-static const uint64_t made_starts[] = {0, 0x40, 0x100, 0x120, 0x140, MADE_GO_TEXT_SIZE};
+static const uint64_t made_starts[] = {0, 0x40, 0x100, 0x120, 0x140, 0x160, 0x180, 0x1a0,
+				       MADE_GO_TEXT_SIZE};
 
 static inline void put_table_header(struct made_go *made)
 {
@@ -180,6 +185,9 @@ static inline void put_names(struct made_go *made, size_t base, struct made_name
 	ret->functions[2] = put_name(made, base, "runtime.goexit");
 	ret->functions[3] = put_name(made, base, "runtime.systemstack");
 	ret->functions[4] = put_name(made, base, "runtime.asyncPreempt");
+	ret->functions[5] = put_name(made, base, "runtime.morestack");
+	ret->functions[6] = put_name(made, base, "runtime.morestack_noctxt");
+	ret->functions[7] = put_name(made, base, "runtime.newstack");
 	ret->middle = put_name(made, base, "main.middle");
 	ret->inner = put_name(made, base, "main.inner");
 }
@@ -192,6 +200,7 @@ static inline void put_all_values(struct made_go *made, size_t values, int first
 	const int lines[][2] = {{10, 0x40}, {0, 0}};
 	const int outer_sizes[][2] = {{2000, 0xc0}, {0, 0}};
 	const int injected_sizes[][2] = {{496, 0x20}, {0, 0}};
+	const int newstack_sizes[][2] = {{80, 0x20}, {0, 0}};
 	const int outer_files[][2] = {{first_file, 0x10}, {first_file + 1, 0x20},
 				      {first_file, 0x90}, {0, 0}};
 	const int outer_lines[][2] = {{20, 0x10}, {30, 0x10}, {40, 0x10}, {21, 0x90}, {0, 0}};
@@ -208,6 +217,9 @@ static inline void put_all_values(struct made_go *made, size_t values, int first
 	ret[2] = (struct made_values){0};
 	ret[3] = (struct made_values){0};
 	ret[4] = (struct made_values){put_values(made, values, injected_sizes), 0, 0, 0};
+	ret[5] = (struct made_values){0};
+	ret[6] = (struct made_values){0};
+	ret[7] = (struct made_values){put_values(made, values, newstack_sizes), 0, 0, 0};
 }
 
 /* Go 1.2: offsets are from the table's start, and the array follows the header. */

@@ -263,6 +263,117 @@ TEST(go_callers_may_lack_one)
 	stop(&go);
 }
 
+/* Place and contents of the made-up goroutine's stack when main.leaf's frame needed space. */
+#define GOROUTINE 0xc000123000
+#define GROWN_SP 0xc000200000
+#define GROWN_FP (GROWN_SP + 2000 - 8)
+
+/* Words of runtime.newstack's frame: m.morebuf's copy, the goroutine, and the frame pointer. */
+enum { MOREBUF = 2, SAVED_G = 9, SAVED_FP = 10, FRAME_END = 11 };
+
+/* main.outer calls main.leaf, which calls runtime.morestack_noctxt. */
+static void start_with_growth(struct go *go)
+{
+	/* They are at 0x20 and 0x90. */
+	static const uint8_t call_more[] = {0xe8, 0x5b, 0x01, 0x00, 0x00};
+	static const uint8_t call_leaf[] = {0xe8, 0x6b, 0xff, 0xff, 0xff};
+	start(go, "x86_64", EM_X86_64);
+	put_code(go, 0x20, call_more, sizeof(call_more));
+	put_code(go, 0x90, call_leaf, sizeof(call_leaf));
+	memset(go->stack, 0, sizeof(go->stack));
+	go->stack[0] = AT(0x1b0);
+	go->stack[1] = GOROUTINE;
+	go->stack[MOREBUF] = GROWN_SP;
+	go->stack[MOREBUF + 1] = AT(0x95);
+	go->stack[MOREBUF + 2] = go->stack[SAVED_G] = GOROUTINE;
+	go->stack[SAVED_FP] = GROWN_FP;
+	go->stack[FRAME_END] = AT(0x170);
+}
+
+/* Unwinds main.leaf, which runtime.newstack calls. */
+static struct unwind_result unwind_growth(struct go *go)
+{
+	struct registers registers = {.mask = 0};
+	set(&registers, 6, 0xc000);
+	set(&registers, 7, SP);
+	set(&registers, 8, AT(0x0));
+	return unwind(go, &registers);
+}
+
+/* The kernel's chain lacks main.leaf and main.outer. */
+TEST(go_growth_has_callers)
+{
+	static struct go go;
+	const uint64_t chain[] = {AT(0x0), AT(0x1b0), AT(0x170), AT(0x101)};
+	start_with_growth(&go);
+	go.callers = chain;
+	go.caller_count = 4;
+	struct unwind_result result = unwind_growth(&go);
+	const uint64_t all[] = {AT(0x0), AT(0x1b0), AT(0x170), AT(0x25), AT(0x95), AT(0x101)};
+	expect(&go, &result, 6, all);
+	ck_assert(!result.system_stack);
+	ck_assert_uint_eq(result.frame_pointers, 0);
+	/* The chain is another function's or the g0's, or absent: two callers are known. */
+	go.stack[SAVED_FP] = GROWN_FP + 8;
+	for (size_t i = 0; i < 3; i++) {
+		go.caller_count = 4 - 2 * i;
+		result = unwind_growth(&go);
+		expect(&go, &result, 5, all);
+		ck_assert(result.system_stack);
+	}
+	stop(&go);
+}
+
+/* main.outer calls by a register: the function that it calls is unknown, and may be missing. */
+TEST(go_growth_of_a_closure_lacks_its_frame)
+{
+	static struct go go;
+	static const uint8_t call_register[] = {0x90, 0x90, 0x90, 0xff, 0xd2};
+	start_with_growth(&go);
+	put_code(&go, 0x90, call_register, sizeof(call_register));
+	struct unwind_result result = unwind_growth(&go);
+	expect(&go, &result, 4, (const uint64_t[]){AT(0x0), AT(0x1b0), AT(0x170), AT(0x95)});
+	ck_assert_uint_eq(unwind_misc(&result), SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT |
+						SP_MISC_GUESSED | SP_MISC_SYSTEM_STACK);
+	stop(&go);
+}
+
+TEST(go_growth_needs_a_copy_of_the_registers)
+{
+	static struct go go;
+	static const struct {
+		size_t word;
+		uint64_t value;
+	} changes[] = {
+		{MOREBUF, SP + 256},         /* the stack pointer is the g0's */
+		{MOREBUF, GROWN_SP + 1},
+		{MOREBUF + 1, 0x1234},       /* no code */
+		{MOREBUF + 2, 0},
+		{MOREBUF + 3, 1},            /* not cleared */
+		{MOREBUF + 5, 1},
+	};
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		start_with_growth(&go);
+		go.stack[changes[i].word] = changes[i].value;
+		struct unwind_result result = unwind_growth(&go);
+		expect(&go, &result, 3, (const uint64_t[]){AT(0x0), AT(0x1b0), AT(0x170)});
+		ck_assert(result.system_stack);
+		stop(&go);
+	}
+	/* The goroutine is nowhere else in the frame. */
+	start_with_growth(&go);
+	go.stack[1] = go.stack[SAVED_G] = 0;
+	struct unwind_result result = unwind_growth(&go);
+	expect(&go, &result, 3, (const uint64_t[]){AT(0x0), AT(0x1b0), AT(0x170)});
+	stop(&go);
+	/* main.leaf never calls runtime.morestack. */
+	start_with_growth(&go);
+	put_code(&go, 0x20, (const uint8_t[5]){0}, 5);
+	result = unwind_growth(&go);
+	expect(&go, &result, 3, (const uint64_t[]){AT(0x0), AT(0x1b0), AT(0x170)});
+	stop(&go);
+}
+
 /* A signal interrupted main.leaf at its first instruction: the byte before is no code of it. */
 TEST(go_preempted_code_is_exact)
 {

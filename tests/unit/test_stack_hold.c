@@ -20,6 +20,10 @@ static struct dump *dump_new(uint16_t head_size)
 	return dump;
 }
 
+/* A leaf that runs a Python function, and the address of the latter. */
+#define EVAL 0x500009
+#define PYTHON 0x900000
+
 /* Frames of one place in the program, `from` to `until` calls deep, the innermost first. */
 static bool add(struct stack_hold *stack_hold, uint64_t time_ns, size_t from, size_t until, uint64_t leaf)
 {
@@ -31,8 +35,16 @@ static bool add(struct stack_hold *stack_hold, uint64_t time_ns, size_t from, si
 		frames[result.count++] =
 			(struct unwind_frame){0x400000 + depth, 0x10000 - 0x100 * depth, false};
 	struct dump *dump = dump_new(8);
+	uint64_t ips[65];
+	size_t count = 0;
+	for (size_t i = 0; i < result.count; i++) {
+		ips[count++] = frames[i].ip;
+		if (frames[i].ip == EVAL)
+			ips[count++] = PYTHON;
+	}
 	const struct stack_hold_stack stack = {
 		.dump = dump, .frames = frames, .result = &result, .thread = 7, .time_ns = time_ns,
+		.ips = ips, .ip_count = count,
 		.misc = (uint16_t)((from ? SP_MISC_END_TRUNCATED : SP_MISC_END_COMPLETE)
 				   << SP_MISC_END_SHIFT),
 	};
@@ -77,6 +89,38 @@ TEST(truncated_stacks_are_joined_with_whole_ones)
 		ck_assert_uint_eq(words[3 + i], 0x400000 + 11 - i);
 	vec_deinit(&output);
 	stack_hold_free(stack_hold);
+}
+
+/* Outer frames are added to those of the sample, also after a second hold. */
+TEST(held_stacks_keep_python_frames)
+{
+	for (size_t completed = 0; completed < 3; completed++) {
+		struct stack_hold *stack_hold = stack_hold_new(&plain, SIZE_MAX);
+		struct record_buffer output = {0};
+		struct stack_hold_counts counts = {0};
+		uint64_t oldest_ns = UINT64_MAX, words[16], time_ns = 1000000000;
+		ck_assert(add(stack_hold, time_ns, 3, 12, EVAL));
+		if (completed == 2) {
+			usleep(210000);
+			ok_or_fail(stack_hold_flush(stack_hold, false, &output, &oldest_ns,
+						    &counts));
+			ck_assert_uint_eq(output.count, 0);
+		}
+		for (uint64_t i = 0; completed && i < 5; i++)
+			ck_assert(!add(stack_hold, time_ns - 10 + 10 * i + i % 2, 0, 6 + i % 4,
+				       0x500002));
+		ok_or_fail(stack_hold_flush(stack_hold, true, &output, &oldest_ns, &counts));
+		ck_assert_uint_eq(counts.repaired, completed > 0);
+		memcpy(words, output.items + 8, output.count - 8);
+		ck_assert_uint_eq(words[0], completed ? 15 : 12);
+		ck_assert_uint_eq(output.count, 8 * (2 + words[0]));
+		ck_assert_uint_eq(words[2], EVAL);
+		ck_assert_uint_eq(words[3], PYTHON);
+		for (size_t i = 4; i < words[0] + 1; i++)
+			ck_assert_uint_eq(words[i], 0x400000 + 15 - i);
+		vec_deinit(&output);
+		stack_hold_free(stack_hold);
+	}
 }
 
 TEST(unknown_stacks_stay_truncated)

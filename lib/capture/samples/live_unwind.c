@@ -190,8 +190,12 @@ static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct unwi
 	if (!dump->helper)
 		count_need(live_unwind, worker, dump, &result);
 	uint16_t misc = unwind_misc(&result);
+	fill_ips(worker, result.count);
+	size_t count = dump->helper ? result.count
+				    : add_python(live_unwind, worker, dump, result.count);
 	const struct stack_hold_stack stack = {
 		.dump = dump, .frames = worker->frames, .result = &result, .misc = misc,
+		.ips = worker->ips, .ip_count = count,
 		.thread = hash_pair((uint64_t)dump->tid << 32 | dump->pid, dump->space),
 		.time_ns = dump->time_ns,
 		.cut = cut,
@@ -203,8 +207,6 @@ static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct unwi
 		return error;
 	count_end(&worker->stacks, result.end);
 	worker->cuts[cut] += result.end == UNWIND_TRUNCATED;
-	fill_ips(worker, result.count);
-	size_t count = add_python(live_unwind, worker, dump, result.count);
 	struct stack_dump_chain chain = {.ips = worker->ips, .count = count, .misc = misc};
 	error = stack_dump_encode(&live_unwind->layout, output, dump, &chain, live_unwind->frame_limit,
 				  &shortened);

@@ -31,6 +31,8 @@ struct held {
 	struct dump *dump; /* without its stack */
 	struct unwind_frame *frames; /* its own, of what is held again; else NULL */
 	size_t frame_count;
+	uint64_t *ips; /* chain of its own frames with Python frames; NULL: it has none of these */
+	size_t ip_count, own_count;  /* number of its own frames */
 };
 
 struct held_list {
@@ -72,6 +74,7 @@ static void drop(struct held_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		free(list->items[i].dump);
 		free(list->items[i].frames);
+		free(list->items[i].ips);
 	}
 	list->count = 0;
 }
@@ -113,6 +116,23 @@ static bool is_wanted(struct stack_hold *stack_hold, const struct stack_hold_sta
 	return end == UNWIND_COMPLETE && last_ns && stack->time_ns < last_ns + ACTIVE_NS;
 }
 
+/* Copies the chain if it has Python frames. False when out of memory. */
+static bool keep_ips(struct stack_hold *stack_hold, const struct stack_hold_stack *stack,
+		     struct held *held)
+{
+	size_t size = stack->ip_count * sizeof(*held->ips);
+	if (stack->ip_count <= stack->result->count)
+		return true;
+	held->ips = malloc(size);
+	if (!held->ips)
+		return false;
+	memcpy(held->ips, stack->ips, size);
+	held->ip_count = stack->ip_count;
+	held->own_count = stack->result->count;
+	stack_hold->held_bytes += size;
+	return true;
+}
+
 static struct sp_error *hold(struct stack_hold *stack_hold, const struct stack_hold_stack *stack,
 			     uint32_t number)
 {
@@ -124,7 +144,8 @@ static struct sp_error *hold(struct stack_hold *stack_hold, const struct stack_h
 			      .time_ns = stack->time_ns, .missing = stack->result->missing,
 			      .cut = stack->cut,
 			      .dump = malloc(size)};
-	if (!held->dump) {
+	if (!held->dump || !keep_ips(stack_hold, stack, held)) {
+		free(held->dump);
 		stack_hold->held.count--;
 		return error_no_memory();
 	}
@@ -174,14 +195,32 @@ static bool find_frames(struct stack_hold *stack_hold, uint32_t stack, size_t *c
 					     stack_hold->frames.capacity);
 		*count_ret = count;
 		if (count <= stack_hold->frames.capacity)
-			return vec_reserve(&stack_hold->ips, count);
+			return true;
 		if (count > FRAMES_MAX) {
 			*count_ret = stack_hold->frames.capacity;
-			return vec_reserve(&stack_hold->ips, *count_ret);
+			return true;
 		}
 		if (!vec_reserve(&stack_hold->frames, count))
 			return false;
 	}
+}
+
+/* Makes the chain of a held stack. Returns false when out of memory. */
+static bool make_chain(struct stack_hold *stack_hold, const struct held *held,
+		       const struct unwind_frame *frames, size_t count,
+		       struct stack_dump_chain *chain)
+{
+	size_t own = held->own_count < count ? held->own_count : count;
+	if (!vec_reserve(&stack_hold->ips, held->ip_count + count - own))
+		return false;
+	uint64_t *ips = stack_hold->ips.items;
+	chain->ips = ips;
+	chain->count = held->ip_count + count - own;
+	if (held->ip_count)
+		memcpy(ips, held->ips, held->ip_count * sizeof(*ips));
+	for (size_t i = own; i < count; i++)
+		ips[held->ip_count + i - own] = frames[i].ip + (i > 0 && frames[i].exact);
+	return true;
 }
 
 static struct sp_error *write_held(struct stack_hold *stack_hold, const struct held *held,
@@ -197,16 +236,10 @@ static struct sp_error *write_held(struct stack_hold *stack_hold, const struct h
 		return error_no_memory();
 	if (!frames || repaired)
 		frames = stack_hold->frames.items;
-	NEED(vec_reserve(&stack_hold->ips, count));
-	for (size_t i = 0; i < count; i++) {
-		const struct unwind_frame *frame = &frames[i];
-		stack_hold->ips.items[i] = frame->ip + (i > 0 && frame->exact);
-	}
+	NEED(make_chain(stack_hold, held, frames, count, &chain));
 	if (repaired)
 		chain.misc = (uint16_t)((held->misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
 					SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
-	chain.ips = stack_hold->ips.items;
-	chain.count = count;
 	counts->repaired += repaired;
 	counts->truncated += !repaired;
 	counts->cuts[held->cut] += !repaired;
@@ -225,6 +258,7 @@ static struct sp_error *hold_again(struct stack_hold *stack_hold, struct held *h
 	NEED(slot);
 	*slot = *held;
 	held->dump = NULL;
+	held->ips = NULL;
 	NEED(find_frames(stack_hold, slot->stack, &count));
 	slot->frames = malloc((count + 1) * sizeof(*slot->frames));
 	NEED(slot->frames);
@@ -257,7 +291,7 @@ static void add_again(struct stack_hold *stack_hold)
 						     .missing = held->missing};
 		held->stack = repair_add(stack_hold->repair, held->thread, held->time_ns, held->frames,
 					 &result);
-		stack_hold->held_bytes += held->dump->size;
+		stack_hold->held_bytes += held->dump->size + held->ip_count * sizeof(*held->ips);
 		if (held->time_ns < stack_hold->oldest_ns)
 			__atomic_store_n(&stack_hold->oldest_ns, held->time_ns, __ATOMIC_SEQ_CST);
 	}

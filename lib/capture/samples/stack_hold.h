@@ -29,6 +29,8 @@ struct stack_hold_stack {
 	const struct dump *dump;
 	const struct unwind_frame *frames;
 	const struct unwind_result *result;
+	const uint64_t *ips; /* chain of the frames, and of Python frames among them */
+	size_t ip_count;
 	uint64_t thread; /* see repair_add() */
 	uint64_t time_ns;
 	uint16_t misc; /* misc of the chain, if it stays truncated */
