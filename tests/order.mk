@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Order of `make check`, by functions of GNU make. A test that waits for the lock (tests/run) takes a
 # job and does nothing. Tests that hold it alone therefore alternate with tests that need no lock, the
-# longest first, so that each pair takes about as long. Tests that share the lock come next.
+# longest first, so that each pair takes about as long. Some short tests, which need no lock either, follow
+# each pair: a job runs them while the other holds the lock. Tests that share the lock come last.
 LONG_TESTS = $(addsuffix .sh, \
 	$(addprefix tests/live/test_, record_attach record_fields stacks unwind truth record off_cpu_truth \
 		stored_names stat losses storm wakers) \
@@ -15,6 +16,7 @@ shared := $(patsubst $(srcdir)/%, %, \
 long_first = $(foreach test, $(LONG_TESTS), $(filter $(test), $1)) $(filter-out $(LONG_TESTS), $1)
 alone := $(call long_first, $(filter-out $(shared), $(locked)))
 unlocked := $(call long_first, $(filter-out $(locked), $(scripts)))
-ORDERED_TESTS = $(subst |, , $(join $(addsuffix |, $(alone)), $(unlocked))) $(shared) \
-	$(filter-out %.sh, $(ALL_TESTS))
+short := $(shell echo $(filter-out %.sh, $(ALL_TESTS)) | xargs -n 4 | tr ' ' '|')
+ORDERED_TESTS = $(subst |, , $(join $(addsuffix |, $(alone)), $(join $(addsuffix |, $(unlocked)), $(short)))) \
+	$(shared)
 TESTS = $(ORDERED_TESTS)

@@ -294,8 +294,9 @@ static struct sp_error *add_confinement(struct sp_limits *limits)
 		.meaning = rights->container ? "this container's filter may refuse "
 					       "perf_event_open(2)" :
 			   "a system call filter may refuse perf_event_open(2)",
-		.remedy = rights->container ? "start it with --cap-add PERFMON --security-opt "
-					      "seccomp=unconfined" : NULL});
+		.remedy = rights->container ?
+			  "start it with --cap-add PERFMON (Docker before 20.10, Podman 4: "
+			  "and --security-opt seccomp=unconfined)" : NULL});
 }
 
 struct sp_error *sp_limits_new(struct sp_ctx *ctx, struct sp_limits **ret)

@@ -220,8 +220,9 @@ static struct sp_error *refused_by_filter(const struct rights *rights, const cha
 			  name, rights->container ? " of this container" : "");
 	if (rights->container)
 		return error_set_remedy(
-			error, "start the container with --cap-add PERFMON, or (Docker before "
-			       "20.10) --cap-add SYS_ADMIN, or profile it from the host");
+			error, "start the container with --cap-add PERFMON (Docker before 20.10, "
+			       "Podman 4: and --security-opt seccomp=unconfined), or profile it "
+			       "from the host");
 	return error_set_remedy(error, "run outside the sandbox, or allow perf_event_open in "
 				       "its filter");
 }

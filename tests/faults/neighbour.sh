@@ -124,6 +124,8 @@ a_command() { # NAME
 }
 
 # A file system without answers.
+# It stops the recorder at once or never.
+SECONDS_RECORDED=1
 if ! wants FUSE; then
 	comment "no FUSE"
 elif ! (unshare -m true) 2>"$tmp/.fuse" || [ ! -w /dev/fuse ]; then
@@ -142,7 +144,8 @@ else
 	done
 fi
 
-# Storms of records.
+# Storms of records, which grow with time.
+SECONDS_RECORDED=2
 for kind in names memfd comm anonymous threads forks; do
 	wants $kind || continue
 	storm $kind

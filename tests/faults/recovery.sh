@@ -4,6 +4,8 @@
 # than they are: what can be read is read, and what cannot is said. DAMAGE_STEP (0: few places) is how
 # far apart the places are that are damaged; of 1, each byte and record of each recording. Recordings
 # of perf, whole and killed, among them.
+#
+# Parallel: it judges files; perf records only with DAMAGE_STEP.
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/faults/lib.sh"
 need_sampling

@@ -4,6 +4,8 @@
 # and the strangest workloads. Each ends in time, says what failed, and leaves what can be read.
 # FAULTS_FORKS (none) is how many processes a workload makes; without it, only half of this is
 # done. (More of it: test_record_safety.sh.)
+#
+# Parallel: a slower workload has fewer samples, and each is judged by its file and its messages.
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/faults/lib.sh"
 need_sampling

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-noinst_PROGRAMS += tests/live/thread_lives
+noinst_PROGRAMS += tests/live/container_filter tests/live/thread_lives
+tests_live_container_filter_LDADD =
 tests_live_thread_lives_SOURCES = \
 	tests/live/thread_lives.c \
 	tests/thread_lives.c tests/thread_lives.h
@@ -8,6 +9,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_advice.sh \
 	tests/live/test_answer.sh \
 	tests/live/test_clock_set.sh \
+	tests/live/test_container_filter.sh \
 	tests/live/test_containers.sh \
 	tests/live/test_deferred.sh \
 	tests/live/test_events.sh \

@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Threads of a process with names that differ only in numbers are one row of a table, with their number.
+#
+# Parallel: each thread does the same work, however long it takes.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # All threads of the recorder at work, in five ways. CI runs it under TSan, where each way takes
 # 5 s (LIVE_SECONDS): a data race must not be found.
+#
+# Parallel: it asks for samples, not for their number.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache"

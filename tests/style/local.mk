@@ -7,6 +7,7 @@ dist_check_SCRIPTS += \
 	tests/style/test_circles.sh tests/style/test_page.sh \
 	tests/style/test_headers.sh \
 	tests/style/test_layers.sh \
+	tests/style/test_manuals.sh \
 	tests/style/test_perf_event_open.sh \
 	tests/style/test_rules.sh \
 	tests/style/test_unit_main.sh \

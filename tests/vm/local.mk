@@ -2,6 +2,7 @@
 # The live tests on other kernels, and the readers on other architectures: tests/vm/check-vm.
 EXTRA_DIST += \
 	tests/vm/boot \
+	tests/vm/check-static \
 	tests/vm/check-vm \
 	tests/vm/corpus \
 	tests/vm/cross \
@@ -12,6 +13,8 @@ EXTRA_DIST += \
 	tests/vm/judge.awk \
 	tests/vm/kernels \
 	tests/vm/readers \
+	tests/vm/static-expected \
+	tests/vm/static-init \
 	tests/vm/tests
 
 # VM='5.10-amd64 6.1-arm64': these alone.
