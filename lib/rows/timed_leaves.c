@@ -411,7 +411,7 @@ static bool note_places_of_waits(const struct workers *workers, struct times *ti
 static bool leave_out_idle(struct workers *workers, struct times *times)
 {
 	bool noted = times->weigher->needs_wakers ? note_places_of_waits(workers, times)
-						      : note_places(workers, times);
+					  : note_places(workers, times);
 	if (!noted)
 		return false;
 	if (!times_leave_out_idle(times))
