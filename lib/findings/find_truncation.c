@@ -328,7 +328,7 @@ static bool add_truncation(const struct analysis_view *view, const struct sp_pro
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = part->cause, .event = profile->event,
 		.samples = part->samples, .remedy = part->remedy, .summary = part->summary,
-		.share = (double)part->samples / (double)sp_profile_stacks(profile),
+		.share = (double)part->samples / (double)sp_profile_stack_count(profile),
 	};
 	return finding.share < TRUNCATED_LEAST ||
 	       finding_add(view, &finding, "%s %s%s%s", share_text(finding.share, share),
@@ -353,7 +353,7 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 	const char *why, *cfi_remedy = blind ? unwind_remedy(view, blind, &why) : NULL;
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
 	bool led = (double)ends[SP_STACK_NO_UNWIND_INFO] <
-		   TRUNCATED_LEAST * (double)sp_profile_stacks(profile);
+		   TRUNCATED_LEAST * (double)sp_profile_stack_count(profile);
 	uint64_t guessed = profile->guessed;
 	bool kept = led || !blind || !blind->is_generated;
 	if (guessed && kept && !view->work->only_leaves && !drop_generated(view, event, &guessed))
@@ -363,7 +363,8 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 					       "--call-graph dwarf for the rest"
 					     : FRAME_POINTERS;
 	/* With C code there are many more. */
-	bool scheduler = (double)profile->system_stack < 0.05 * (double)sp_profile_stacks(profile);
+	bool scheduler =
+		(double)profile->system_stack < 0.05 * (double)sp_profile_stack_count(profile);
 	const struct stack_share shares[] = {
 		{ends[SP_STACK_TRUNCATED], "truncated",
 		 pages	   ? "of stacks are truncated (stack page not resident)"
@@ -424,7 +425,8 @@ bool find_truncation(const struct analysis_view *view)
 {
 	const struct module *blind = most_blind(view);
 	for (uint16_t i = 0; i < view->work->layout->event_count; i++)
-		if (sp_profile_stacks(&view->totals[i]) && !find_event_truncation(view, i, blind))
+		if (sp_profile_stack_count(&view->totals[i]) &&
+		    !find_event_truncation(view, i, blind))
 			return false;
 	return true;
 }

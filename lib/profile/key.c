@@ -107,11 +107,3 @@ bool sp_key_parse(const char *name, enum sp_key *ret)
 	}
 	return false;
 }
-
-const struct sp_value *sp_row_value(const struct sp_row *row, enum sp_key key)
-{
-	for (size_t i = 0; i < row->value_count; i++)
-		if (row->values[i].key == key)
-			return &row->values[i];
-	return NULL;
-}

@@ -36,9 +36,9 @@ static struct sp_error *add_header(struct machine *machine, const struct sp_file
 {
 	struct sp_error *error = machine_set_arch(machine, info->arch);
 	for (size_t i = 0; !error && i < info->build_id_count; i++) {
+		const struct sp_build_id *build_id = sp_file_build_id(info, i);
 		struct sp_record record = {.type = SP_RECORD_HEADER_BUILD_ID,
-					   .misc = info->build_ids[i].cpumode,
-					   .build_id = info->build_ids[i]};
+					   .misc = build_id->cpumode, .build_id = *build_id};
 		error = machine_add(machine, &record);
 	}
 	return error;

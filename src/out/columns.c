@@ -44,7 +44,7 @@ const char *column_title(const struct row_table *table, const struct column *col
 	case COLUMN_EVENT:
 		return table->view->profiles[column->index]->event;
 	case COLUMN_RATIO:
-		return table->view->group->ratios[column->index].name;
+		return sp_group_ratio(table->view->group, column->index)->name;
 	case COLUMN_TOTAL:
 		return "total";
 	case COLUMN_SELF:
@@ -103,7 +103,7 @@ static const char *ratio_text(const struct row_table *table, const struct table_
 	const struct sp_joint_row *joint = cells->joint;
 	const struct sp_ratio *ratio =
 		&(report_by_total(table->report) ? joint->total_ratios : joint->ratios)[column->index];
-	bool percent = table->view->group->ratios[column->index].percent;
+	bool percent = sp_group_ratio(table->view->group, column->index)->percent;
 	if (column->kind == COLUMN_RATIO_RANGE)
 		return ratio->bounded ? format_ratio_range(table->term, ratio, percent, buffer) : NULL;
 	return ratio->known ? format_ratio(ratio->value, percent, buffer) : NULL;

@@ -64,7 +64,7 @@ static size_t read_info(const struct sp_reader *reader)
 	for (const char *const *argument = info->cmdline; argument && *argument; argument++)
 		sum += strlen(*argument);
 	for (size_t i = 0; i < info->build_id_count; i++)
-		sum += strlen(info->build_ids[i].filename);
+		sum += strlen(sp_file_build_id(info, i)->filename);
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
 		sum += strlen(sp_reader_event(reader, i)->name);
 	for (unsigned int bit = 0; bit < 40; bit++) {

@@ -182,9 +182,9 @@ TEST(features_are_read_in_both_orders)
 		ck_assert_uint_eq(info->clock_wall_ns, 1111);
 		ck_assert_uint_eq(info->clock_ns, 2222);
 		ck_assert_uint_eq(info->build_id_count, 2);
-		ck_assert_uint_eq(info->build_ids[0].build_id_size, 20);
-		ck_assert_uint_eq(info->build_ids[1].build_id_size, 8);
-		ck_assert_str_eq(info->build_ids[1].filename, "/bin/b");
+		ck_assert_uint_eq(sp_file_build_id(info, 0)->build_id_size, 20);
+		ck_assert_uint_eq(sp_file_build_id(info, 1)->build_id_size, 8);
+		ck_assert_str_eq(sp_file_build_id(info, 1)->filename, "/bin/b");
 		ck_assert(sp_reader_has_feature(reader, 200));
 		ck_assert_str_eq((const char *)sp_reader_feature(reader, 200).bytes, "private");
 		ck_assert(!sp_reader_has_feature(reader, 201));
