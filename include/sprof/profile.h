@@ -74,20 +74,20 @@ enum sp_key {
 	SP_KEY_ARGUMENT,    /* names of files among its arguments; "-": none; NULL: unknown */
 	SP_KEY_PROCESS,     /* "cc1 file.c (PID)", the last program of the process */
 	SP_KEY_TRACE,       /* a tracepoint's text */
-	SP_KEY_FIELD,       /* the first field of sp_analysis_options; the next follow it */
-	SP_KEY_COUNT = SP_KEY_FIELD + 64,
+	SP_KEY_FIELD = 128, /* the first of sp_analysis_rows.fields; the next follow it */
 };
 
 /* Limit of fields in one analysis. */
-#define SP_FIELDS_MAX (SP_KEY_COUNT - SP_KEY_FIELD)
+#define SP_FIELDS_MAX 64
 
 /* The first of those that are values. */
 #define SP_KEY_FIRST_VALUE SP_KEY_SYMBOL_FROM
 
 /*
  * Name of a key ("comm", "symbol", …), and key of a name ("sym" is accepted, too). sp_key_parse()
- * returns false for an unknown name. The name of each field key is "field", because real names are
- * the recording's; it does not parse.
+ * returns false for an unknown name. Numbers between the last key and SP_KEY_FIELD are no keys and
+ * have no name. The name of each field is "field", because real names are the recording's; it does
+ * not parse.
  */
 SP_API const char *sp_key_name(enum sp_key key);
 SP_API bool sp_key_parse(const char *name, enum sp_key *ret);

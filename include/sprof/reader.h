@@ -144,11 +144,7 @@ SP_API const struct sp_build_id *sp_file_build_id(const struct sp_file_info *inf
 /* Returns the header's contents; never NULL. */
 SP_API const struct sp_file_info *sp_reader_info(const struct sp_reader *reader);
 
-/*
- * Returns the payload of feature `bit` (perf's HEADER_*); size 0 if absent or empty. It belongs to
- * the reader.
- */
-SP_API struct sp_bytes sp_reader_feature(const struct sp_reader *reader, unsigned int bit);
+/* Returns whether the header has feature `bit` (perf's HEADER_*). */
 SP_API bool sp_reader_has_feature(const struct sp_reader *reader, unsigned int bit);
 
 /* Damage found so far; complete after the last record was read. */

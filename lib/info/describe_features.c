@@ -303,7 +303,7 @@ struct sp_error *sp_description_new(const struct sp_reader *reader, unsigned int
 	CLEANUP(cleanup_sp_description_free) struct sp_description *to = calloc(1, sizeof(*to));
 	NEED(to);
 	const struct sp_file_info *info = sp_reader_info(reader);
-	struct sp_bytes payload = sp_reader_feature(reader, bit);
+	struct sp_bytes payload = reader_feature(reader, bit);
 	const char *name = sp_feature_name(bit);
 	struct cursor cursor = cursor_make(payload.bytes, payload.size,
 					   reader_layout(reader)->swap, info->path,

@@ -139,7 +139,7 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 				   .weigher = weigher_of(&options->samples)};
 	for (size_t i = 0; i < options->rows.key_count; i++)
 		merged->keys[options->rows.keys[i]] = true;
-	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
+	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_LIMIT; key++)
 		if (merged->keys[key])
 			merged->detail_keys[merged->detail_count++] = key;
 	merged->recordings = calloc(count + 1, sizeof(*merged->recordings));
@@ -240,7 +240,7 @@ static bool translate(struct merged *merged, const struct run *run, enum sp_key 
 static uint32_t add_detail(struct merged *merged, const struct run *run, struct merged_event *into,
 			   const uint64_t *from)
 {
-	uint64_t words[SP_KEY_COUNT];
+	uint64_t words[SP_KEY_LIMIT];
 	for (size_t i = 0; i < merged->detail_count; i++) {
 		words[i] = from[i];
 		if (!translate(merged, run, merged->detail_keys[i], &words[i]))

@@ -38,8 +38,8 @@ struct merged {
 	VEC(struct numbered) numbered; /* value of the keys SP_KEY_CGROUP and SP_KEY_CGROUP_ID is an index
 				        * here */
 	struct u64map numbered_of;     /* id or inode number -> its first index in `numbered` */
-	bool keys[SP_KEY_COUNT];       /* keys of rows */
-	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of samples */
+	bool keys[SP_KEY_LIMIT];       /* keys of rows */
+	enum sp_key detail_keys[SP_KEY_LIMIT]; /* keys of rows that are values of samples */
 	size_t detail_count;
 	bool replicates;
 	struct u64map thread_of;       /* pid, tid -> index of the timelines' threads */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "rows/timed_leaves.h"
 
+#include <sprof/private/command.h>
 #include <sprof/reader.h>
 #include <stdlib.h>
 #include "base/cleanup.h"
@@ -88,7 +89,7 @@ static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
 	struct counted *counted = &run->workers[0].counted;
 	const struct task_totals *of = task_states_totals(run->times.states, slice->lifetime);
 	const bool *keys = run->work.group_keys;
-	uint64_t words[SP_KEY_COUNT], last_ns = slice->end_ns - (slice->end_ns > slice->begin_ns);
+	uint64_t words[SP_KEY_LIMIT], last_ns = slice->end_ns - (slice->end_ns > slice->begin_ns);
 	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
 	if (!state_sums_total(rest) || !shows_rest(run, slice, of, span.name, last_ns))
 		return true;

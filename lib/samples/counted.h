@@ -3,6 +3,7 @@
 #ifndef SAMPLES_COUNTED_H
 #define SAMPLES_COUNTED_H
 
+#include <sprof/private/command.h>
 #include <sprof/trace.h>
 #include "base/strtab.h"
 #include "frames/labels.h"
@@ -23,7 +24,7 @@
 /* Returns whether the key's values are texts that a tracepoint's format makes. */
 static inline bool key_is_trace(enum sp_key key)
 {
-	return key >= SP_KEY_TRACE && key < SP_KEY_COUNT;
+	return key >= SP_KEY_TRACE && key < SP_KEY_LIMIT;
 }
 
 static inline bool key_is_of_wakers(enum sp_key key)
@@ -76,11 +77,11 @@ struct work {
 	const struct deferred *deferred; /* NULL: no deferred call chains */
 	const struct analysis_options *options;
 	const struct labels *labels; /* labels of frames, made after all workers resolved their chains */
-	bool keys[SP_KEY_COUNT];       /* keys of rows */
-	bool group_keys[SP_KEY_COUNT]; /* keys by which samples are counted apart: those of rows, and those
-				        * of the tree's outermost nodes */
-	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of a sample, such as its
-					        * weight or data address */
+	bool keys[SP_KEY_LIMIT];       /* keys of rows */
+	bool group_keys[SP_KEY_LIMIT]; /* keys by which samples are counted apart: those of rows,
+					* and those of the tree's outermost nodes */
+	enum sp_key detail_keys[SP_KEY_LIMIT]; /* keys of rows that are values of a sample, such as
+						* its weight or data address */
 	size_t detail_count;
 	bool has_traces;  /* some of the detail keys need the formats of tracepoints (key_is_trace()) */
 	bool has_wakers;  /* the mode or a key needs the waker of each sample */

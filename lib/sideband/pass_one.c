@@ -7,6 +7,7 @@
 #include "file/file_format.h"
 #include "file/reader_damage.h"
 #include "file/reader_struct.h"
+#include "reader/feature_payloads.h"
 #include "sideband/jitdumps.h"
 #include "sideband/timed_code.h"
 #include "stored/stored_files.h"
@@ -104,8 +105,8 @@ struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine
 	const struct module *kernel = machine_kernel(machine);
 	const struct resolver_options options = {
 		.recorded = {
-			.file = sp_reader_feature(reader, FEATURE_SIMPLEPERF_FILE),
-			.file2 = sp_reader_feature(reader, FEATURE_SIMPLEPERF_FILE2),
+			.file = reader_feature(reader, FEATURE_SIMPLEPERF_FILE),
+			.file2 = reader_feature(reader, FEATURE_SIMPLEPERF_FILE2),
 			.swap = layout->swap,
 		},
 		.symfs = files->symfs,

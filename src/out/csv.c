@@ -23,7 +23,7 @@ static bool has_events(const struct report *report)
 /* Keys and options of the table, which all its rows share. */
 struct columns {
 	const struct report *report;
-	enum sp_key keys[SP_KEY_COUNT];
+	enum sp_key keys[SP_KEY_LIMIT];
 	size_t count;
 	bool build_id, events;
 };

@@ -30,10 +30,10 @@ const char *report_key_name(const struct report *report, enum sp_key key)
 	return key < SP_KEY_FIELD ? sp_key_name(key) : report->field_names[key - SP_KEY_FIELD];
 }
 
-size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_COUNT])
+size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_LIMIT])
 {
 	size_t count = 0;
-	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++)
+	for (enum sp_key key = 0; key < SP_KEY_LIMIT; key++)
 		if (key != SP_KEY_EVENT && report_has_key(report, key))
 			ret[count++] = key;
 	return count;

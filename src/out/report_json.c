@@ -42,7 +42,7 @@ static void write_name(struct json *json, const char *key, const char *name)
 /* Keys and options that are the same for all rows. */
 struct row_keys {
 	const struct report *report;
-	enum sp_key keys[SP_KEY_COUNT];
+	enum sp_key keys[SP_KEY_LIMIT];
 	size_t count;
 	bool totals, build_id, event;
 	uint64_t missing; /* weight that may be missing in the whole profile */

@@ -75,15 +75,16 @@ static enum sp_mode mode_of_time(enum mode mode)
 /* Adds up what must not depend on the number of threads. */
 static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 {
-	enum sp_key keys[SP_KEY_COUNT];
+	enum sp_key keys[SP_KEY_LIMIT];
 	size_t key_count = 0;
 	static const struct sp_field fields[] = {
 		{"common_pid", -1, false}, {"prev_comm", -1, false}, {"prev_state", 0, true},
 	};
 	enum sp_key first = mode == MODE_TRACES ? SP_KEY_TRACE : SP_KEY_FIRST_VALUE;
-	enum sp_key end = mode == MODE_TRACES ? SP_KEY_COUNT : SP_KEY_TRACE;
+	enum sp_key end = mode == MODE_TRACES ? SP_KEY_LIMIT : SP_KEY_TRACE;
 	for (enum sp_key key = first; key < end; key++)
-		if (mode != MODE_CALLS && sp_key_is_of_branches(key) == (mode == MODE_BRANCHES))
+		if (sp_key_name(key) && mode != MODE_CALLS &&
+		    sp_key_is_of_branches(key) == (mode == MODE_BRANCHES))
 			keys[key_count++] = key;
 
 	struct sp_ctx *ctx;

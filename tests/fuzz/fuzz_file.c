@@ -9,6 +9,7 @@
 #include <sprof/reader.h>
 #include "base/cleanup.h"
 #include "fuzz.h"
+#include "reader/feature_payloads.h"
 
 /* Touches all that a record of the kinds with strings and arrays points to. */
 static size_t touch(const struct sp_record *record)
@@ -68,7 +69,7 @@ static size_t read_info(const struct sp_reader *reader)
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
 		sum += strlen(sp_reader_event(reader, i)->name);
 	for (unsigned int bit = 0; bit < 40; bit++) {
-		struct sp_bytes payload = sp_reader_feature(reader, bit);
+		struct sp_bytes payload = reader_feature(reader, bit);
 		for (size_t i = 0; i < payload.size; i++)
 			sum += payload.bytes[i];
 	}

@@ -100,6 +100,9 @@ SP_API size_t sp_script_nameless(const struct sp_script *script, struct sp_namel
 SP_API void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64_t *from_ns_ret,
 				  uint64_t *to_ns_ret);
 
+/* All keys are below it; some numbers below it are no keys. */
+#define SP_KEY_LIMIT (SP_KEY_FIELD + SP_FIELDS_MAX)
+
 /* Whether rows by this key are of branches: struct sp_analysis_samples.branches. */
 SP_API bool sp_key_is_of_branches(enum sp_key key);
 
