@@ -69,11 +69,11 @@ static size_t by_sprof(struct stack *stack, bool (*read)(void *, uint64_t, size_
 {
 	static struct sp_unwinder_frame frames[FRAMES];
 	const struct sp_unwinder_memory memory = {read, stack};
-	struct sp_unwinder_stack found =
+	const struct sp_unwinder_stack *found =
 		sp_unwinder_unwind(stack->thread, &stack->registers, &memory, frames, FRAMES);
-	for (size_t i = 0; i < found.count; i++)
+	for (size_t i = 0; i < found->count; i++)
 		stack->ips[i] = frames[i].ip;
-	return found.end == SP_UNWINDER_COMPLETE ? found.count : 0;
+	return found->end == SP_UNWINDER_COMPLETE ? found->count : 0;
 }
 
 static size_t by_copy(struct stack *stack)

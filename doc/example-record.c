@@ -29,12 +29,12 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	const struct sp_profile *profile = sp_analysis_profile(analysis, 0);
-	for (size_t i = 0; i < profile->row_count && i < 10; i++)
-		printf("%5.1f%% %s in %s\n", profile->rows[i].self.share.value * 100,
-		       profile->rows[i].symbol, profile->rows[i].dso);
+	for (size_t i = 0; i < profile->row_count && i < 10; i++) {
+		const struct sp_row *row = sp_profile_row(profile, i);
+		printf("%5.1f%% %s in %s\n", row->self.share.value * 100, row->symbol, row->dso);
+	}
 	sp_analysis_free(analysis);
 	sp_reader_free(reader);
 	sp_capture_free(capture);
 	sp_ctx_free(ctx);
-	return 0;
 }

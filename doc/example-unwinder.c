@@ -61,8 +61,9 @@ int main(int argc, char **argv)
 	}
 	uint64_t values[33];
 	struct sp_registers registers = read_registers(pid, values);
-	struct sp_unwinder_stack stack = sp_unwinder_unwind(thread, &registers, &memory, frames, 100);
-	for (size_t i = 0; i < stack.count; i++) {
+	const struct sp_unwinder_stack *stack =
+		sp_unwinder_unwind(thread, &registers, &memory, frames, 100);
+	for (size_t i = 0; i < stack->count; i++) {
 		const char *path = sp_unwinder_path(unwinder, frames[i].ip - !frames[i].exact);
 		printf("%#18" PRIx64 " by %s in %s\n", frames[i].ip, methods[frames[i].method],
 		       path ? path : "?");

@@ -22,12 +22,13 @@ static const char *const names[] = {
 
 static void show(const struct sp_ctx *ctx)
 {
-	struct sp_progress progress = sp_ctx_progress(ctx);
-	if (progress.total)
-		fprintf(stderr, "\r\033[K%s: %.0f%%", names[progress.step],
-			100 * (double)progress.done / (double)progress.total);
+	uint64_t done, total;
+	enum sp_step step = sp_ctx_progress(ctx, &done, &total);
+	if (total)
+		fprintf(stderr, "\r\033[K%s: %.0f%%", names[step],
+			100 * (double)done / (double)total);
 	else
-		fprintf(stderr, "\r\033[K%s", names[progress.step]);
+		fprintf(stderr, "\r\033[K%s", names[step]);
 	fflush(stderr);
 }
 

@@ -245,10 +245,11 @@ struct sp_time_bins {
 
 /*
  * Returns the event's samples over time, before filters: their sum is the number of SAMPLE records
- * with a time. Count 0 without sp_analysis_samples.time_bins, and for several recordings. The
- * arrays belong to the analysis.
+ * with a time. NULL without sp_analysis_samples.time_bins, for several recordings, and without
+ * samples. They belong to the analysis.
  */
-SP_API struct sp_time_bins sp_analysis_time_bins(const struct sp_analysis *analysis, size_t index);
+SP_API const struct sp_time_bins *sp_analysis_time_bins(const struct sp_analysis *analysis,
+							 size_t index);
 
 /* Kind of a limit of the data's quality; most serious first. */
 enum sp_finding_kind {

@@ -60,7 +60,7 @@ enum sp_capture_threads {
 	SP_CAPTURE_THREADS_CORE,    /* core, */
 	SP_CAPTURE_THREADS_PACKAGE, /* socket, */
 	SP_CAPTURE_THREADS_NUMA,    /* or memory node */
-	SP_CAPTURE_THREADS_COUNT,   /* `thread_count` threads; each drains neighbouring CPUs */
+	SP_CAPTURE_THREADS_FIXED,   /* `thread_count` threads; each drains neighbouring CPUs */
 };
 
 /* Method to record call chains. */
@@ -447,8 +447,11 @@ struct sp_capture_stats {
 	uint64_t syncs, sync_ns, sync_longest_ns;
 };
 
-/* Returns the counts. May be called at any time; they are final after sp_capture_stop(). */
-SP_API struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture);
+/*
+ * Returns the counts, at any time; they are final after sp_capture_stop(). They belong to the
+ * capture, and are valid until the next call.
+ */
+SP_API const struct sp_capture_stats *sp_capture_stats(struct sp_capture *capture);
 
 /* Number of notes on the recording: reduced options and losses, with remedies. It only grows. */
 SP_API size_t sp_capture_note_count(const struct sp_capture *capture);

@@ -59,9 +59,9 @@ SP_API struct sp_error *sp_catalog_new(struct sp_ctx *ctx, const struct sp_catal
 SP_API void sp_catalog_free(struct sp_catalog *catalog);
 
 /* Entries by kind, and by name within a kind. */
-SP_API size_t sp_catalog_count(const struct sp_catalog *catalog);
+SP_API size_t sp_catalog_entry_count(const struct sp_catalog *catalog);
 
-/* Returns the entry at an index below sp_catalog_count(). It belongs to the catalog. */
+/* Returns the entry at an index below sp_catalog_entry_count(). It belongs to the catalog. */
 SP_API const struct sp_catalog_entry *sp_catalog_entry(const struct sp_catalog *catalog,
 						       size_t index);
 
@@ -85,10 +85,10 @@ SP_API struct sp_error *sp_limits_new(struct sp_ctx *ctx, struct sp_limits **ret
 SP_API void sp_limits_free(struct sp_limits *limits);
 
 /* Returns the number of limits. */
-SP_API size_t sp_limits_count(const struct sp_limits *limits);
+SP_API size_t sp_limits_entry_count(const struct sp_limits *limits);
 
-/* Returns the limit at an index below sp_limits_count(). It belongs to the limits. */
-SP_API const struct sp_limit *sp_limits_get(const struct sp_limits *limits, size_t index);
+/* Returns the limit at an index below sp_limits_entry_count(). It belongs to the limits. */
+SP_API const struct sp_limit *sp_limits_entry(const struct sp_limits *limits, size_t index);
 
 #ifdef __cplusplus
 }

@@ -72,15 +72,12 @@ enum sp_step {
 	SP_STEP_ROWS,     /* makes rows and trees; it has no total */
 };
 
-struct sp_progress {
-	enum sp_step step;
-	uint64_t done, total; /* in the step's unit; total 0: unknown */
-};
-
 /*
- * Returns the progress of the running or last long call with this context. Any thread may call it.
+ * Returns the step of the running or last long call with this context. *done_ret of *total_ret are
+ * done, in the step's unit; total 0: unknown. Any thread may call it.
  */
-SP_API struct sp_progress sp_ctx_progress(const struct sp_ctx *ctx);
+SP_API enum sp_step sp_ctx_progress(const struct sp_ctx *ctx, uint64_t *done_ret,
+				    uint64_t *total_ret);
 
 #ifdef __cplusplus
 }

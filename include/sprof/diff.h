@@ -77,9 +77,9 @@ struct sp_diff_options {
 
 struct sp_diff;
 
-/* sp_diff_free() frees *ret. */
+/* sp_diff_free() frees *ret; it allows NULL. */
 SP_API struct sp_error *sp_diff_new(struct sp_diff **ret) SP_MUST_CHECK;
-SP_API void sp_diff_free(struct sp_diff *diff); /* NULL is allowed */
+SP_API void sp_diff_free(struct sp_diff *diff);
 
 /*
  * Adds the profile of one run. Its rows are copied; rows of equal keys are added up. Lost samples

@@ -74,20 +74,20 @@ enum sp_key {
 	SP_KEY_ARGUMENT,    /* names of files among its arguments; "-": none; NULL: unknown */
 	SP_KEY_PROCESS,     /* "cc1 file.c (PID)", the last program of the process */
 	SP_KEY_TRACE,       /* a tracepoint's text */
-	SP_KEY_FIELD,       /* the first field of sp_analysis_options; the next follow it */
-	SP_KEY_COUNT = SP_KEY_FIELD + 64,
+	SP_KEY_FIELD = 128, /* the first of sp_analysis_rows.fields; the next follow it */
 };
 
 /* Limit of fields in one analysis. */
-#define SP_FIELDS_MAX (SP_KEY_COUNT - SP_KEY_FIELD)
+#define SP_FIELDS_MAX 64
 
 /* The first of those that are values. */
 #define SP_KEY_FIRST_VALUE SP_KEY_SYMBOL_FROM
 
 /*
  * Name of a key ("comm", "symbol", …), and key of a name ("sym" is accepted, too). sp_key_parse()
- * returns false for an unknown name. The name of each field key is "field", because real names are
- * the recording's; it does not parse.
+ * returns false for an unknown name. Numbers between the last key and SP_KEY_FIELD are no keys and
+ * have no name. The name of each field is "field", because real names are the recording's; it does
+ * not parse.
  */
 SP_API const char *sp_key_name(enum sp_key key);
 SP_API bool sp_key_parse(const char *name, enum sp_key *ret);
@@ -213,7 +213,7 @@ struct sp_row {
 	uint32_t line;
 	const char *event;
 	const char *build_id;  /* build-id of the dso in hex; NULL if unknown */
-	const struct sp_value *values; /* in the order of their keys */
+	const void *values;    /* sp_row_value() */
 	size_t value_count;
 	uint64_t missing_weight; /* part of the profile's missing_weight that may be this row's */
 	const struct sp_instruction *instruction; /* with sp_analysis_rows.instructions; NULL: unknown */
@@ -243,7 +243,7 @@ struct sp_ratio_kind {
 
 /* A row of a group's events side by side. Arrays have one for each event, or ratio. */
 struct sp_joint_row {
-	struct sp_row row; /* keys of the row; self and total are the first event's */
+	const struct sp_row *row; /* keys of the row; self and total are the first event's */
 	const struct sp_weight *self, *total;
 	const struct sp_ratio *ratios, *total_ratios; /* ratios of self and of total */
 };
@@ -253,11 +253,15 @@ struct sp_group {
 	const char *name;       /* name in the recording; may be empty */
 	const size_t *profiles; /* their numbers, for sp_analysis_profile(); the leader's first */
 	size_t profile_count;
-	const struct sp_ratio_kind *ratios;
+	const void *ratios;     /* sp_group_ratio() */
 	size_t ratio_count;
-	const struct sp_joint_row *rows; /* ordered as the leader's, then by the others' */
+	const void *rows;       /* sp_group_row(): ordered as the leader's, then by the others' */
 	size_t row_count;
 };
+
+/* Return a ratio's kind and a row, by indexes below ratio_count and row_count. */
+SP_API const struct sp_ratio_kind *sp_group_ratio(const struct sp_group *group, size_t index);
+SP_API const struct sp_joint_row *sp_group_row(const struct sp_group *group, size_t index);
 
 /* End of a stack. */
 enum sp_stack_end {
@@ -287,7 +291,7 @@ struct sp_tree_node {
 	uint64_t address; /* same as in struct sp_row */
 	enum sp_level level;
 	struct sp_weight self, total;
-	const struct sp_tree_node *children; /* heaviest total first */
+	const void *children; /* sp_tree_child(): heaviest total first */
 	size_t child_count;
 	size_t left_out; /* more children, lighter than tree_least */
 	bool truncated;
@@ -308,6 +312,9 @@ struct sp_tree_node {
 	 */
 	uint64_t sampled;
 };
+
+/* Returns a child, by an index below child_count. */
+SP_API const struct sp_tree_node *sp_tree_child(const struct sp_tree_node *node, size_t index);
 
 /* Words for an end of stacks. */
 struct sp_stack_end_words {
@@ -365,10 +372,11 @@ struct sp_profile {
 	/* Stacks with a frame unwound by frame pointer, without unwind information. */
 	uint64_t guessed;
 	uint64_t system_stack; /* complete stacks to which Go's runtime changed from a goroutine's */
-	/* Heaviest first; none if all tasks have samples, or events were CPU-wide. */
-	const struct sp_unsampled *unsampled;
+	/* sp_profile_unsampled(): none if all tasks have samples, or events were CPU-wide. */
+	const void *unsampled;
 	size_t unsampled_count;
-	const struct sp_row *rows; /* heaviest total first with children, unless order_by_self; else self */
+	/* sp_profile_row(): heaviest total first with children, unless order_by_self; else self. */
+	const void *rows;
 	size_t row_count;
 	enum sp_mode mode;      /* other modes than SP_MODE_CPU: the profile is the sum of several events */
 	struct sp_times times;  /* parts of `weight`; in SP_MODE_CPU all are 0 */
@@ -383,14 +391,13 @@ struct sp_profile {
 	const struct sp_tree_node *tree;
 };
 
+/* Return a row, and a program (heaviest first), by indexes below row_count and unsampled_count. */
+SP_API const struct sp_row *sp_profile_row(const struct sp_profile *profile, size_t index);
+SP_API const struct sp_unsampled *sp_profile_unsampled(const struct sp_profile *profile,
+						       size_t index);
+
 /* Returns the number of samples with any end of their call chain. */
-static inline uint64_t sp_profile_stacks(const struct sp_profile *profile)
-{
-	uint64_t sum = 0;
-	for (size_t i = 0; i < sizeof(profile->stacks) / sizeof(*profile->stacks); i++)
-		sum += profile->stacks[i];
-	return sum;
-}
+SP_API uint64_t sp_profile_stack_count(const struct sp_profile *profile);
 
 #ifdef __cplusplus
 }

@@ -131,20 +131,20 @@ struct sp_file_info {
 	uint32_t clock_id;
 	uint64_t clock_wall_ns, clock_ns; /* feature CLOCK_DATA: one moment on both clocks */
 	struct sp_cpu_topology topology;
-	const struct sp_numa_node *numa_nodes;
+	const void *numa_nodes; /* sp_file_numa_node() */
 	size_t numa_node_count;
-	const struct sp_build_id *build_ids; /* feature BUILD_ID */
+	const void *build_ids; /* sp_file_build_id(): feature BUILD_ID */
 	size_t build_id_count;
 };
+
+/* Return a NUMA node and a build-id, by indexes below their counts. */
+SP_API const struct sp_numa_node *sp_file_numa_node(const struct sp_file_info *info, size_t index);
+SP_API const struct sp_build_id *sp_file_build_id(const struct sp_file_info *info, size_t index);
 
 /* Returns the header's contents; never NULL. */
 SP_API const struct sp_file_info *sp_reader_info(const struct sp_reader *reader);
 
-/*
- * Returns the payload of feature `bit` (perf's HEADER_*); size 0 if absent or empty. It belongs to
- * the reader.
- */
-SP_API struct sp_bytes sp_reader_feature(const struct sp_reader *reader, unsigned int bit);
+/* Returns whether the header has feature `bit` (perf's HEADER_*). */
 SP_API bool sp_reader_has_feature(const struct sp_reader *reader, unsigned int bit);
 
 /* Damage found so far; complete after the last record was read. */

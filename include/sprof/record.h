@@ -271,7 +271,7 @@ struct sp_header_event_type {
 	const char *name;
 };
 
-/* ID_INDEX: of each id, which event's (by its place), and which CPU and thread it counts on. */
+/* ID_INDEX: for each id, the index of its event, and the CPU and thread that it counts on. */
 struct sp_id_index_entry {
 	uint64_t id, idx, cpu, tid; /* cpu, tid: UINT64_MAX is "any" */
 };
@@ -286,7 +286,8 @@ struct sp_id_index {
 	size_t count;
 };
 
-/* AUXTRACE_INFO: what kind of trace (1 PT, 2 BTS, 3 CoreSight, 4 SPE, 5 s390, …), and its own words. */
+/* AUXTRACE_INFO: kind of trace (1 PT, 2 BTS, 3 CoreSight, 4 SPE, 5 s390, …), and data of that kind.
+ */
 struct sp_auxtrace_info {
 	uint32_t type;
 	const uint64_t *priv;
@@ -364,7 +365,7 @@ struct sp_schedstat_cpu {
 	uint64_t rq_cpu_time, run_delay, pcount;
 };
 
-/* SCHEDSTAT_DOMAIN: the numbers as they come; what they are depends on the version. */
+/* SCHEDSTAT_DOMAIN: numbers in the kernel's order, which depends on the version. */
 struct sp_schedstat_domain {
 	uint64_t timestamp;
 	uint32_t cpu;
@@ -415,9 +416,8 @@ struct sp_sample {
 };
 
 /*
- * One record. Everything it points to belongs to the reader or decoder it came
- * from and is valid until the next record is asked for. (It has more than 30 members, because each
- * type of record has one.)
+ * One record. All that it points to belongs to its reader or meter, and is valid until the next
+ * record is read. Each type of record has a member in the union.
  */
 struct sp_record {
 	uint32_t type; /* PERF_RECORD_* or enum sp_user_record */
@@ -488,7 +488,7 @@ struct sp_note {
  */
 SP_API size_t sp_note_text(const struct sp_note *note, char *text, size_t size);
 
-/* Whether a record is a note of sprof record's; *ret is valid as long as the record. */
+/* Returns whether a record is a note of sprof record; *ret is valid as long as the record. */
 SP_API bool sp_record_note(const struct sp_record *record, struct sp_note *ret);
 
 #ifdef __cplusplus

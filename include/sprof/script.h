@@ -102,9 +102,12 @@ struct sp_place {
 	uint64_t file_offset; /* in the module's file; kernel and generated code: the ip */
 	uint64_t elf_address; /* if has_elf_address: as nm, objdump and addr2line have it */
 	bool has_elf_address;
-	const struct sp_place_frame *frames; /* innermost first; the last one is not inlined */
+	const void *frames; /* sp_place_frame(): innermost first; the last one is not inlined */
 	size_t frame_count; /* at least 1 */
 };
+
+/* Returns a frame, by an index below frame_count. */
+SP_API const struct sp_place_frame *sp_place_frame(const struct sp_place *place, size_t index);
 
 /* One record. */
 struct sp_script_item {

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All of libsprof's public API. */
+/*
+ * All of libsprof's public API.
+ *
+ * Lists: sp_X_Y_count() is the number of items, or a member `Y_count`. sp_X_Y(x, index) returns one
+ * item. Notes end with NULL. Streams (sp_reader_next(), sp_teller_next(), sp_meter_next(),
+ * sp_capture_next_file()) return one item after the other.
+ *
+ * Structs that functions return by pointer may get more members in later versions. Options have
+ * their size as first member, and may grow, too. Programs depend on the size of no other struct,
+ * except of those that are final: structs that the caller provides for results, members that are
+ * structs, and elements of arrays that have a type, as all in sprof/record.h.
+ */
 #ifndef SPROF_SPROF_H
 #define SPROF_SPROF_H
 

@@ -48,18 +48,18 @@ struct sp_timeline {
 	uint64_t begin_ns; /* time of the recording's first sample; 0 for several recordings */
 	uint64_t end_ns;   /* time of the last sample; in modes of time both include all known states */
 	uint64_t width_ns; /* width of a bin; 1: each sample has its own time */
-	const struct sp_timeline_thread *threads; /* the same for all events */
+	const void *threads; /* sp_timeline_thread(): the same for all events */
 	size_t thread_count;
-	const struct sp_timeline_node *nodes; /* the first is the root */
+	const void *nodes;   /* sp_timeline_node(): the first is the root */
 	size_t node_count;
-	const struct sp_cell *cells; /* in order of time, thread and node */
+	const void *cells;   /* sp_timeline_cell(): in order of time, thread and node */
 	size_t cell_count;
 	/*
-	 * Losses in order of time, of the whole recording; above 10,000, neighbours are one loss at the
-	 * time of the last. Their sum may differ from sp_profile.lost: some kernels only count losses,
-	 * without a time, and full rings lose other records, too.
+	 * sp_timeline_loss(): in order of time, of the whole recording; above 10,000, neighbours
+	 * are one loss at the time of the last. Their sum may differ from sp_profile.lost: some
+	 * kernels only count losses, without a time, and full rings lose other records, too.
 	 */
-	const struct sp_timeline_loss *losses;
+	const void *losses;
 	size_t loss_count;
 	/*
 	 * In modes of time: parts of the recording begin at multiples of it, and no cell's time is
@@ -75,6 +75,15 @@ struct sp_timeline {
  * of each. Samples without a time are at 0. Branches (sp_analysis_samples.branches) have no cells.
  */
 SP_API const struct sp_timeline *sp_analysis_timeline(const struct sp_analysis *analysis, size_t index);
+
+/* Return a thread, node, cell and loss, by indexes below their counts. */
+SP_API const struct sp_timeline_thread *sp_timeline_thread(const struct sp_timeline *timeline,
+							   size_t index);
+SP_API const struct sp_timeline_node *sp_timeline_node(const struct sp_timeline *timeline,
+						       size_t index);
+SP_API const struct sp_cell *sp_timeline_cell(const struct sp_timeline *timeline, size_t index);
+SP_API const struct sp_timeline_loss *sp_timeline_loss(const struct sp_timeline *timeline,
+						       size_t index);
 
 /* Times in each state, in ns. */
 struct sp_thread_times {

@@ -15,17 +15,16 @@ extern "C" {
 struct sp_trace;
 
 /*
- * Whether the formats that a recording holds are whole, as far as that is seen without reading
- * the formats themselves: SP_ERROR_FORMAT, or SP_ERROR_NO_MEMORY.
+ * Checks that the formats that a recording holds are complete, without reading each of them. Fails
+ * with SP_ERROR_FORMAT or SP_ERROR_NO_MEMORY.
  */
 SP_API struct sp_error *sp_trace_check(const struct sp_reader *reader) SP_MUST_CHECK;
 
 /*
- * The formats of a recording's tracepoints: those that the recording holds (TRACING_DATA),
- * and, where it was made on this machine under the kernel that runs, of those that it lacks
- * what tracefs says. Not thread-safe: each thread has one of its own. Fails with
- * SP_ERROR_FORMAT where the recording's formats are damaged, SP_ERROR_NO_MEMORY. Formats of events
- * that the recording does not list are not read.
+ * Reads the formats of a recording's tracepoints (TRACING_DATA). Formats that it lacks are read
+ * from tracefs if this machine and the running kernel made the recording. Formats of events that
+ * the recording does not list are not read. Each thread needs an object of its own. Fails with
+ * SP_ERROR_FORMAT if the recording's formats are damaged, and with SP_ERROR_NO_MEMORY.
  */
 SP_API struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader,
 				     struct sp_trace **ret) SP_MUST_CHECK;
@@ -33,15 +32,16 @@ SP_API struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader 
 SP_API void sp_trace_free(struct sp_trace *trace);
 
 /*
- * A sample's raw bytes as perf script has them: "prev_comm=wl prev_pid=109 …". NULL where
- * the event's format is not known, or the bytes are not of that format. Where the format, or
- * what the sample says of lengths, may not be followed safely: "[FAILED TO PARSE]" and the
- * fields. Valid until the next call.
+ * Returns a sample's raw bytes as text, as perf script prints them: "prev_comm=wl prev_pid=109 …".
+ * NULL: the event's format is unknown, or the bytes do not have that format. If the format or the
+ * sample's lengths are invalid, the text is "[FAILED TO PARSE]" and the fields. Valid until the
+ * next call.
  */
 SP_API const char *sp_trace_text(struct sp_trace *trace, const struct sp_event *event,
 				 const struct sp_sample *sample);
 
-/* The same by the fields' bytes alone: "prev_comm=wl prev_pid=109 prev_state=0x2 …". */
+/* Like sp_trace_text(), without the event's print format: "prev_comm=wl prev_pid=109 prev_state=0x2
+ * …". */
 SP_API const char *sp_trace_raw_text(struct sp_trace *trace, const struct sp_event *event,
 				     const struct sp_sample *sample);
 
@@ -55,7 +55,7 @@ SP_API const char *sp_trace_field_name(struct sp_trace *trace, const struct sp_e
 SP_API bool sp_trace_has_field(struct sp_trace *trace, const struct sp_event *event,
 			       const char *name);
 
-/* Takes a sample, to ask for its fields; false where sp_trace_text() would have nothing. */
+/* Sets the sample for sp_trace_field(). Returns false if sp_trace_text() would return NULL. */
 SP_API bool sp_trace_take(struct sp_trace *trace, const struct sp_event *event,
 			  const struct sp_sample *sample);
 

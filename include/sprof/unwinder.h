@@ -7,7 +7,7 @@
  *	error = sp_unwinder_add_process(unwinder);
  *	error = sp_unwinder_thread_new(unwinder, &thread);
  *	stack = sp_unwinder_unwind(thread, &registers, &memory, frames, 100);
- *	print frames[0] to frames[stack.count - 1], and sp_unwinder_reason(thread)
+ *	print frames[0] to frames[stack->count - 1], and sp_unwinder_reason(thread)
  *	sp_unwinder_thread_free(thread);
  *	sp_unwinder_free(unwinder);
  *
@@ -124,7 +124,8 @@ struct sp_unwinder_stack {
 };
 
 /*
- * Unwinds into frames[0..limit). Never fails: errors are ends of the stack.
+ * Unwinds into frames[0..limit). Never fails: errors are ends of the stack. The result belongs to
+ * the thread, and is valid until its next call.
  *
  * Registers are those of PERF_SAMPLE_REGS_USER: bit N of `mask` is the register with perf's number N, and
  * `values` has one for each bit, lowest first. Instruction pointer and stack pointer are needed; others
@@ -133,10 +134,9 @@ struct sp_unwinder_stack {
  *	x86-64: ax bx cx dx si di bp sp ip flags cs ss, bits 0 to 11; r8 to r15, bits 16 to 23
  *	arm64:  x0 to x30, bits 0 to 30; sp, bit 31; pc, bit 32
  */
-SP_API struct sp_unwinder_stack sp_unwinder_unwind(struct sp_unwinder_thread *thread,
-						   const struct sp_registers *registers,
-						   const struct sp_unwinder_memory *memory,
-						   struct sp_unwinder_frame *frames, size_t limit);
+SP_API const struct sp_unwinder_stack *sp_unwinder_unwind(
+	struct sp_unwinder_thread *thread, const struct sp_registers *registers,
+	const struct sp_unwinder_memory *memory, struct sp_unwinder_frame *frames, size_t limit);
 
 /*
  * Returns why the thread's last stack ended, as a phrase: "memory at 0x7ffd1000 cannot be read". Valid until

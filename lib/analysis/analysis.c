@@ -151,17 +151,10 @@ uint64_t sp_analysis_duration_ns(const struct sp_analysis *analysis)
 	return analysis->duration_ns;
 }
 
-struct sp_time_bins sp_analysis_time_bins(const struct sp_analysis *analysis, size_t index)
+const struct sp_time_bins *sp_analysis_time_bins(const struct sp_analysis *analysis, size_t index)
 {
 	const struct time_bins *bins = analysis->time_bins ? analysis->time_bins[index] : NULL;
-	if (!bins)
-		return (struct sp_time_bins){0};
-	return (struct sp_time_bins){
-		.begin_ns = bins->lowest << bins->shift,
-		.width_ns = UINT64_C(1) << bins->shift,
-		.samples = bins->counts + (bins->lowest - bins->first),
-		.count = (size_t)(bins->highest - bins->lowest + 1),
-	};
+	return bins ? &bins->shown : NULL;
 }
 
 size_t sp_analysis_finding_count(const struct sp_analysis *analysis)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "analysis/time_order.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,16 +23,23 @@ static int compare(const void *a, const void *b, void *arg)
 	return order ? order : profile_compare_names(x, y);
 }
 
-/* Returns a sorted copy of the items, which begin with a struct sp_row. NULL when out of memory. */
-static const void *order(struct sp_analysis *analysis, const struct analysis_options *options,
-			 const void *rows, size_t count, size_t size)
+static int compare_joint(const void *a, const void *b, void *arg)
+{
+	const struct sp_joint_row *x = a, *y = b;
+	return compare(x->row, y->row, arg);
+}
+
+/* Returns a sorted copy of the items; NULL when out of memory. */
+static const void *order(struct sp_analysis *analysis, const void *rows, size_t count, size_t size,
+			 int (*comparison)(const void *, const void *, void *),
+			 const struct analysis_options *options)
 {
 	struct analysis_options by = *options;
 	void *copy = arena_alloc(&analysis->arena, count * size + 1);
 	if (!copy)
 		return NULL;
 	memcpy(copy, rows, count * size);
-	qsort_r(copy, count, size, compare, &by);
+	qsort_r(copy, count, size, comparison, &by);
 	return copy;
 }
 
@@ -43,16 +49,15 @@ bool order_rows_by_time(struct sp_analysis *analysis, const struct analysis_opti
 		return true;
 	for (size_t i = 0; i < analysis->profile_count; i++) {
 		struct sp_profile *profile = &analysis->profiles[i];
-		profile->rows = order(analysis, options, profile->rows, profile->row_count,
-				      sizeof(*profile->rows));
+		profile->rows = order(analysis, profile->rows, profile->row_count,
+				      sizeof(struct sp_row), compare, options);
 		if (!profile->rows)
 			return false;
 	}
-	_Static_assert(!offsetof(struct sp_joint_row, row), "compare() takes its address");
 	for (size_t i = 0; i < analysis->groups.count; i++) {
 		struct sp_group *group = &analysis->groups.items[i];
-		group->rows = order(analysis, options, group->rows, group->row_count,
-				    sizeof(*group->rows));
+		group->rows = order(analysis, group->rows, group->row_count,
+				    sizeof(struct sp_joint_row), compare_joint, options);
 		if (!group->rows)
 			return false;
 	}

@@ -143,7 +143,7 @@ static void hide_feature_words(const struct sp_reader *reader, uint8_t *copy,
 static struct sp_error *hide_header(const struct sp_reader *reader, int fd,
 				    const struct u64map *files)
 {
-	const struct sp_bytes from = sp_reader_feature(reader, FEATURE_CMDLINE);
+	const struct sp_bytes from = reader_feature(reader, FEATURE_CMDLINE);
 	struct cursor cursor = feature_cursor(reader, FEATURE_CMDLINE);
 	off_t at = (off_t)cursor_offset(&cursor);
 	size_t done = 0;

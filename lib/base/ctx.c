@@ -110,17 +110,15 @@ void sp_ctx_uncancel(struct sp_ctx *ctx)
 	atomic_store_explicit(&ctx->cancelled, false, memory_order_relaxed);
 }
 
-struct sp_progress sp_ctx_progress(const struct sp_ctx *ctx)
+enum sp_step sp_ctx_progress(const struct sp_ctx *ctx, uint64_t *done_ret, uint64_t *total_ret)
 {
-	struct sp_progress progress = {
-		.step = atomic_load_explicit(&ctx->step, memory_order_relaxed),
-		.done = atomic_load_explicit(&ctx->step_done, memory_order_relaxed),
-		.total = atomic_load_explicit(&ctx->step_total, memory_order_relaxed),
-	};
+	enum sp_step step = atomic_load_explicit(&ctx->step, memory_order_relaxed);
+	*done_ret = atomic_load_explicit(&ctx->step_done, memory_order_relaxed);
+	*total_ret = atomic_load_explicit(&ctx->step_total, memory_order_relaxed);
 	/* The three counters are read separately, so at the beginning of a step they may not match. */
-	if (progress.done > progress.total)
-		progress.done = progress.total;
-	return progress;
+	if (*done_ret > *total_ret)
+		*done_ret = *total_ret;
+	return step;
 }
 
 void ctx_begin_step(struct sp_ctx *ctx, enum sp_step step, uint64_t total)

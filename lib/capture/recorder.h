@@ -49,6 +49,7 @@ struct sp_capture {
 	uint32_t quiet_rounds;          /* since there was a sample to unwind */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
+	struct sp_capture_stats stats; /* last result of sp_capture_stats() */
 };
 
 /* Whether sampling begins with the command; what runs already is sampled at once. */

@@ -80,7 +80,7 @@ static uint64_t written_samples(const struct sp_capture *capture, const struct w
 	return samples;
 }
 
-struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
+const struct sp_capture_stats *sp_capture_stats(struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->samples.filter.counts;
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
@@ -91,7 +91,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 	const struct file_maker *maker = capture->out.rotation.maker;
 	const struct durability syncs =
 		maker ? durability_read(&maker->durability) : (struct durability){0};
-	return (struct sp_capture_stats){
+	capture->stats = (struct sp_capture_stats){
 		.samples = samples,
 		.unwritten = counts->samples - written.dropped - samples,
 		.shed = written.dropped,
@@ -118,6 +118,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.sync_ns = syncs.spent_ns,
 		.sync_longest_ns = syncs.longest_ns,
 	};
+	return &capture->stats;
 }
 
 static bool was_online(const struct sp_capture *capture, uint32_t cpu)
@@ -308,7 +309,7 @@ static struct sp_error *note_loss_phases(struct sp_capture *capture)
 struct sp_error *capture_note_end(struct sp_capture *capture)
 {
 	struct sp_error *error = note_new_cpus(capture);
-	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	const struct sp_capture_stats *stats = sp_capture_stats(capture);
 	if (!error)
 		error = note_left(capture);
 	if (!error)
@@ -330,11 +331,11 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 	if (!error && capture->losses.alternate && capture->control.alternate.ids.map.count)
 		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
 				     capture->samples.filter.counts.lost, capture->losses.alternate);
-	if (!error && capture->samples.filter.membership && stats.lost)
-		error = notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, stats.lost, stats.lost_own);
-	if (!error && (stats.lost || stats.lost_sideband))
-		error = notes_add(&capture->out.notes, NOTE_RING_SIZE, NULL, stats.ring_bytes);
-	if (!error && stats.lost)
+	if (!error && capture->samples.filter.membership && stats->lost)
+		error = notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, stats->lost, stats->lost_own);
+	if (!error && (stats->lost || stats->lost_sideband))
+		error = notes_add(&capture->out.notes, NOTE_RING_SIZE, NULL, stats->ring_bytes);
+	if (!error && stats->lost)
 		error = note_loss_phases(capture);
-	return error ? error : note_uncovered(capture, &stats);
+	return error ? error : note_uncovered(capture, stats);
 }

@@ -204,11 +204,12 @@ struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
 	diff->is_time = profile->weight_is_time;
 	diff->run_count[side == SP_DIFF_NEW]++;
 	for (size_t i = 0; i < profile->row_count; i++) {
-		struct matched_key key = key_of_row(diff, &profile->rows[i], &failed);
+		const struct sp_row *from = sp_profile_row(profile, i);
+		struct matched_key key = key_of_row(diff, from, &failed);
 		uint32_t number = failed ? UINT32_MAX : key_number(diff, &key);
 		struct weighed_key *row = vec_push(&run->rows);
 		NEED(row && number != UINT32_MAX);
-		*row = (struct weighed_key){number, (double)profile->rows[i].self.weight * scale};
+		*row = (struct weighed_key){number, (double)from->self.weight * scale};
 	}
 	return NULL;
 }

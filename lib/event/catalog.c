@@ -497,7 +497,7 @@ void sp_catalog_free(struct sp_catalog *catalog)
 	free(catalog);
 }
 
-size_t sp_catalog_count(const struct sp_catalog *catalog)
+size_t sp_catalog_entry_count(const struct sp_catalog *catalog)
 {
 	return catalog->entries.count;
 }

@@ -325,12 +325,12 @@ void sp_limits_free(struct sp_limits *limits)
 	free(limits);
 }
 
-size_t sp_limits_count(const struct sp_limits *limits)
+size_t sp_limits_entry_count(const struct sp_limits *limits)
 {
 	return limits->count;
 }
 
-const struct sp_limit *sp_limits_get(const struct sp_limits *limits, size_t index)
+const struct sp_limit *sp_limits_entry(const struct sp_limits *limits, size_t index)
 {
 	return &limits->items[index];
 }

@@ -317,7 +317,7 @@ static bool drop_generated(const struct analysis_view *view, uint16_t event, uin
 static bool frame_pointers_lead(const struct sp_profile *profile)
 {
 	return (double)profile->stacks[SP_STACK_NO_UNWIND_INFO] <
-	       TRUNCATED_LEAST * (double)sp_profile_stacks(profile);
+	       TRUNCATED_LEAST * (double)sp_profile_stack_count(profile);
 }
 
 /* Stacks that ended in one way, or that were repaired in one way. */
@@ -335,7 +335,7 @@ static bool add_truncation(const struct analysis_view *view, const struct sp_pro
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = part->cause, .event = profile->event,
 		.samples = part->samples, .remedy = part->remedy, .summary = part->summary,
-		.share = (double)part->samples / (double)sp_profile_stacks(profile),
+		.share = (double)part->samples / (double)sp_profile_stack_count(profile),
 	};
 	return finding.share < TRUNCATED_LEAST ||
 	       finding_add(view, &finding, "%s %s%s%s", share_text(finding.share, share),
@@ -422,7 +422,7 @@ static bool find_system_stack(const struct analysis_view *view, uint16_t event)
 	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
 	bool later = view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER;
 	/* With C code there are many more. */
-	bool scheduler = (double)profile->system_stack < 0.05 * (double)sp_profile_stacks(profile);
+	bool scheduler = (double)profile->system_stack < 0.05 * (double)sp_profile_stack_count(profile);
 	const struct stack_share share = {
 		profile->system_stack, waits ? "go_scheduler" : "system_stack",
 		waits ? "of waits are those of Go's scheduler (goroutines that wait use no "
@@ -460,7 +460,7 @@ bool find_truncation(const struct analysis_view *view)
 	uint16_t most = SP_EVENT_NONE;
 	for (uint16_t i = 0; i < view->recording->event_count; i++) {
 		const struct sp_profile *profile = &view->recording->totals[i];
-		uint64_t stacks = sp_profile_stacks(profile), guessed = profile->guessed;
+		uint64_t stacks = sp_profile_stack_count(profile), guessed = profile->guessed;
 		if (!stacks || (together && times->roles[i] == ROLE_NONE))
 			continue;
 		bool kept = frame_pointers_lead(profile) || !blind || !blind->is_generated;
@@ -473,7 +473,7 @@ bool find_truncation(const struct analysis_view *view)
 			return false;
 		add_stacks(&all, profile);
 		all_guessed += guessed;
-		if (most == SP_EVENT_NONE || stacks > sp_profile_stacks(&view->recording->totals[most]))
+		if (most == SP_EVENT_NONE || stacks > sp_profile_stack_count(&view->recording->totals[most]))
 			most = i;
 	}
 	return !together || most == SP_EVENT_NONE ||

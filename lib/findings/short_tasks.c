@@ -30,7 +30,7 @@ static char *name_programs(const struct sp_profile *profile)
 	char *text = format_text("%s", "");
 	size_t named = 0, others = 0;
 	for (size_t i = 0; text && i < profile->unsampled_count; i++) {
-		const struct sp_unsampled *row = &profile->unsampled[i];
+		const struct sp_unsampled *row = sp_profile_unsampled(profile, i);
 		char never[FINDING_TEXT], tasks[FINDING_TEXT], time[FINDING_TEXT];
 		if (!row->unsampled)
 			continue;
@@ -127,7 +127,7 @@ static bool find_event(const struct analysis_view *view, const struct sp_profile
 {
 	struct total total = {.exact = true};
 	for (size_t i = 0; i < profile->unsampled_count; i++) {
-		const struct sp_unsampled *row = &profile->unsampled[i];
+		const struct sp_unsampled *row = sp_profile_unsampled(profile, i);
 		total.tasks += row->tasks;
 		total.unsampled += row->unsampled;
 		total.weight += row->weight;

@@ -40,7 +40,7 @@ static bool describe_build_ids(const struct sp_reader *reader, struct sp_descrip
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
 	for (size_t i = 0; i < info->build_id_count; i++) {
-		const struct sp_build_id *one = &info->build_ids[i];
+		const struct sp_build_id *one = sp_file_build_id(info, i);
 		char hex[2 * sizeof(one->build_id) + 1] = "";
 		for (size_t j = 0; j < one->build_id_size; j++)
 			snprintf(hex + 2 * j, 3, "%02x", one->build_id[j]);
@@ -303,7 +303,7 @@ struct sp_error *sp_description_new(const struct sp_reader *reader, unsigned int
 	CLEANUP(cleanup_sp_description_free) struct sp_description *to = calloc(1, sizeof(*to));
 	NEED(to);
 	const struct sp_file_info *info = sp_reader_info(reader);
-	struct sp_bytes payload = sp_reader_feature(reader, bit);
+	struct sp_bytes payload = reader_feature(reader, bit);
 	const char *name = sp_feature_name(bit);
 	struct cursor cursor = cursor_make(payload.bytes, payload.size,
 					   reader_layout(reader)->swap, info->path,

@@ -49,7 +49,7 @@ bool describe_numa_nodes(const struct sp_reader *reader, struct sp_description *
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
 	for (size_t i = 0; i < info->numa_node_count; i++) {
-		const struct sp_numa_node *node = &info->numa_nodes[i];
+		const struct sp_numa_node *node = sp_file_numa_node(info, i);
 		char name[24];
 		snprintf(name, sizeof(name), "node %u", node->node);
 		description_add(to, name, "total %" PRIu64 " kB, free %" PRIu64 " kB, CPUs %s",

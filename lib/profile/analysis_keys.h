@@ -3,12 +3,13 @@
 #ifndef PROFILE_ANALYSIS_KEYS_H
 #define PROFILE_ANALYSIS_KEYS_H
 
+#include <sprof/private/command.h>
 #include "profile/analysis_options.h"
 
 /* Returns whether the key's values are texts that a tracepoint's format makes. */
 static inline bool key_is_trace(enum sp_key key)
 {
-	return key >= SP_KEY_TRACE && key < SP_KEY_COUNT;
+	return key >= SP_KEY_TRACE && key < SP_KEY_LIMIT;
 }
 
 static inline bool key_is_of_wakers(enum sp_key key)
@@ -52,10 +53,10 @@ static inline bool key_is_frame(enum sp_key key)
 
 /* Keys that an analysis requests. */
 struct analysis_keys {
-	bool rows[SP_KEY_COUNT];   /* keys of rows */
-	bool groups[SP_KEY_COUNT]; /* keys by which samples are counted apart: those of rows, and
+	bool rows[SP_KEY_LIMIT];   /* keys of rows */
+	bool groups[SP_KEY_LIMIT]; /* keys by which samples are counted apart: those of rows, and
 				    * those of the tree's outermost nodes */
-	enum sp_key details[SP_KEY_COUNT]; /* keys of rows that are values of a sample, such as its
+	enum sp_key details[SP_KEY_LIMIT]; /* keys of rows that are values of a sample, such as its
 					    * weight or data address */
 	size_t detail_count;
 	bool has_traces; /* some of `details` need the formats of tracepoints (key_is_trace()) */

@@ -33,5 +33,9 @@ struct sp_error *analysis_options_copy(struct analysis_options *ret,
 		ret->rows.keys = default_keys;
 		ret->rows.key_count = sizeof(default_keys) / sizeof(*default_keys);
 	}
+	for (size_t i = 0; i < ret->rows.key_count; i++)
+		if (!sp_key_name(ret->rows.keys[i]))
+			return error_new(SP_ERROR_INVALID, "there is no key %d",
+					 (int)ret->rows.keys[i]);
 	return NULL;
 }

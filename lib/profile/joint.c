@@ -122,10 +122,10 @@ static bool make_ratios(const struct joining *joining, const struct joint *joint
 	if (!self || !total)
 		return false;
 	for (size_t i = 0; i < group->ratio_count; i++) {
-		self[i] = ratio_of(joining, joint, &group->ratios[i], false);
+		self[i] = ratio_of(joining, joint, sp_group_ratio(group, i), false);
 		total[i] = self[i];
 		if (joining->sources->children)
-			total[i] = ratio_of(joining, joint, &group->ratios[i], true);
+			total[i] = ratio_of(joining, joint, sp_group_ratio(group, i), true);
 	}
 	row->ratios = self;
 	row->total_ratios = total;
@@ -139,7 +139,8 @@ static bool make_row(const struct joining *joining, const struct joint *joint,
 	struct sp_weight *total = arena_alloc(joining->arena, joining->events * sizeof(*total));
 	const struct tally *first = tally_of(joining, joint, joint->first);
 	const char *comm = joining->sources[joint->first].groups[first->group].comm;
-	if (!self || !total)
+	struct sp_row *keys = arena_alloc(joining->arena, sizeof(*keys));
+	if (!self || !total || !keys)
 		return false;
 	for (size_t i = 0; i < joining->events; i++) {
 		static const struct tally none;
@@ -148,12 +149,13 @@ static bool make_row(const struct joining *joining, const struct joint *joint,
 	}
 	row->self = self;
 	row->total = total;
-	row->row.self = self[joint->first];
-	row->row.total = total[joint->first];
-	if (!profile_name_row(&joining->sources[joint->first], first, joining->arena, &row->row))
+	keys->self = self[joint->first];
+	keys->total = total[joint->first];
+	if (!profile_name_row(&joining->sources[joint->first], first, joining->arena, keys))
 		return false;
-	row->row.self = self[0];
-	row->row.total = total[0];
+	keys->self = self[0];
+	keys->total = total[0];
+	row->row = keys;
 	return make_ratios(joining, joint, group, row);
 }
 
@@ -174,7 +176,7 @@ static int compare_ranked(const void *a, const void *b)
 				 : profile_compare_weights(&x->row.self[i], &y->row.self[i]);
 	for (size_t i = 0; !order && i < joining->events; i++)
 		order = profile_compare_weights(&x->row.self[i], &y->row.self[i]);
-	return order ? order : profile_compare_names(&x->row.row, &y->row.row);
+	return order ? order : profile_compare_names(x->row.row, y->row.row);
 }
 
 static bool make_rows(struct joining *joining, struct sp_group *group)

@@ -8,7 +8,7 @@
 static const struct {
 	const char *name;
 	bool number;
-} keys[SP_KEY_COUNT] = {
+} keys[SP_KEY_LIMIT] = {
 	[SP_KEY_COMM] = {"comm", false},
 	[SP_KEY_PID] = {"pid", true},
 	[SP_KEY_TID] = {"tid", true},
@@ -66,12 +66,12 @@ static const struct {
 	[SP_KEY_ARGUMENT] = {"argument", false},
 	[SP_KEY_PROCESS] = {"process", false},
 	[SP_KEY_TRACE] = {"trace", false},
-	[SP_KEY_FIELD ... SP_KEY_COUNT - 1] = {"field", false},
+	[SP_KEY_FIELD ... SP_KEY_LIMIT - 1] = {"field", false},
 };
 
 const char *sp_key_name(enum sp_key key)
 {
-	return keys[key].name;
+	return key < SP_KEY_LIMIT ? keys[key].name : NULL;
 }
 
 bool sp_key_is_number(enum sp_key key)
@@ -100,7 +100,7 @@ bool sp_key_parse(const char *name, enum sp_key *ret)
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
 		if (!strcmp(name, aliases[i].name))
 			name = keys[aliases[i].key].name;
-	for (enum sp_key key = 0; key < SP_KEY_FIELD; key++) {
+	for (enum sp_key key = 0; keys[key].name; key++) {
 		if (!strcmp(name, keys[key].name)) {
 			*ret = key;
 			return true;
@@ -109,20 +109,12 @@ bool sp_key_parse(const char *name, enum sp_key *ret)
 	return false;
 }
 
-const struct sp_value *sp_row_value(const struct sp_row *row, enum sp_key key)
-{
-	for (size_t i = 0; i < row->value_count; i++)
-		if (row->values[i].key == key)
-			return &row->values[i];
-	return NULL;
-}
-
 struct analysis_keys analysis_keys_of(const struct analysis_options *options)
 {
 	struct analysis_keys ret = {0};
 	for (size_t i = 0; i < options->rows.key_count; i++)
 		ret.rows[options->rows.keys[i]] = true;
-	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
+	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_LIMIT; key++)
 		if (ret.rows[key]) {
 			ret.details[ret.detail_count++] = key;
 			ret.has_traces |= key_is_trace(key);

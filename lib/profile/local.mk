@@ -14,6 +14,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/profile.h \
 	lib/profile/radix.c lib/profile/radix.h \
 	lib/profile/ratio.c lib/profile/ratio.h \
+	lib/profile/results.c \
 	lib/profile/rows.c \
 	lib/profile/srcfile.c lib/profile/srcfile.h \
 	lib/profile/state_sums.c lib/profile/state_sums.h \

@@ -139,9 +139,10 @@ static int compare_instructions(const struct sp_instruction *a, const struct sp_
 
 static int compare_values(const struct sp_row *a, const struct sp_row *b)
 {
+	const struct sp_value *xs = a->values, *ys = b->values;
 	int order = 0;
 	for (size_t i = 0; !order && i < a->value_count; i++) {
-		const struct sp_value *x = &a->values[i], *y = &b->values[i];
+		const struct sp_value *x = &xs[i], *y = &ys[i];
 		order = sp_key_is_number(x->key) ? 0 : compare_text(x->text, y->text);
 		order = order ? order : (x->number > y->number) - (x->number < y->number);
 		order = order ? order : (int)x->level - (int)y->level;

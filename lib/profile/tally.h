@@ -6,6 +6,7 @@
 #ifndef PROFILE_TALLY_H
 #define PROFILE_TALLY_H
 
+#include <sprof/private/command.h>
 #include <sprof/profile.h>
 #include "base/hash.h"
 #include "base/vec.h"
@@ -27,7 +28,7 @@ struct tally_times {
 };
 
 struct tallies {
-	bool keys[SP_KEY_COUNT]; /* keys of the rows */
+	bool keys[SP_KEY_LIMIT]; /* keys of the rows */
 	VEC(struct tally);
 	struct u64map index_of;  /* (group, function) -> index */
 	VEC(uint32_t) recent;    /* by function: index + 1 of the row that was found last; 0: none */

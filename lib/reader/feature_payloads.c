@@ -50,7 +50,7 @@ bool feature_text(struct sp_reader *reader, struct cursor *cursor, const char **
 	return true;
 }
 
-struct sp_bytes sp_reader_feature(const struct sp_reader *reader, unsigned int bit)
+struct sp_bytes reader_feature(const struct sp_reader *reader, unsigned int bit)
 {
 	return bit < FILE_FEATURE_BITS ? reader->features[bit].bytes : (struct sp_bytes){0};
 }

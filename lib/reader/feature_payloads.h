@@ -31,6 +31,9 @@ struct cursor feature_cursor(const struct sp_reader *reader, enum file_feature b
  */
 bool feature_text(struct sp_reader *reader, struct cursor *cursor, const char **ret);
 
+/* Returns the payload of feature `bit`; size 0 if absent or empty. It belongs to the reader. */
+struct sp_bytes reader_feature(const struct sp_reader *reader, unsigned int bit);
+
 /* Returns the payload's offset in the file, for messages; 0 if the feature is absent. */
 uint64_t reader_feature_offset(const struct sp_reader *reader, unsigned int bit);
 

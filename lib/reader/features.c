@@ -7,6 +7,7 @@
 #include "reader/event_name.h"
 #include "reader/header.h"
 
+#include <assert.h>
 #include "file/reader_damage.h"
 #include "file/reader_io.h"
 #include "file/reader_struct.h"
@@ -311,4 +312,18 @@ struct sp_error *features_interpret(struct sp_reader *reader)
 	TRY(interpret_event_desc(reader));
 	TRY(events_name(reader));
 	return reader->no_memory ? error_no_memory() : NULL;
+}
+
+const struct sp_numa_node *sp_file_numa_node(const struct sp_file_info *info, size_t index)
+{
+	const struct sp_numa_node *nodes = info->numa_nodes;
+	assert(index < info->numa_node_count);
+	return &nodes[index];
+}
+
+const struct sp_build_id *sp_file_build_id(const struct sp_file_info *info, size_t index)
+{
+	const struct sp_build_id *build_ids = info->build_ids;
+	assert(index < info->build_id_count);
+	return &build_ids[index];
 }

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "profile/ratio.h"
+#include "reader/feature_payloads.h"
 #include "reader/pmus.h"
 
 /* perf's HEADER_GROUP_DESC: u32 count, and for each group {string name, u32 leader, u32 members}. */
@@ -120,7 +121,7 @@ static struct sp_error *read_groups(const struct sp_reader *reader, struct arena
 				    struct event_groups *groups)
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
-	struct sp_bytes payload = sp_reader_feature(reader, FEATURE_GROUP_DESC);
+	struct sp_bytes payload = reader_feature(reader, FEATURE_GROUP_DESC);
 	bool swap = info->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	struct cursor cursor = cursor_make(payload.bytes, payload.size, swap, info->path, 0);
 	size_t events = reader_event_count(reader), next = 0;

@@ -239,7 +239,7 @@ static bool translate(struct merged *merged, const struct work *work, enum sp_ke
 static uint32_t add_detail(struct merged *merged, const struct work *work,
 			   struct merged_event *into, const uint64_t *from)
 {
-	uint64_t words[SP_KEY_COUNT];
+	uint64_t words[SP_KEY_LIMIT];
 	for (size_t i = 0; i < merged->keys.detail_count; i++) {
 		words[i] = from[i];
 		if (!translate(merged, work, merged->keys.details[i], &words[i]))

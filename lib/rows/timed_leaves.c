@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "rows/timed_leaves.h"
 
+#include <sprof/private/command.h>
 #include <sprof/reader.h>
 #include <stdlib.h>
 #include "base/cleanup.h"
@@ -89,7 +90,7 @@ static bool add_rest(struct counted *counted, uint16_t event, const struct slice
 	const struct machine *machine = work->read->machine;
 	const struct task_totals *of = task_states_totals(work->times->states, slice->lifetime);
 	const bool *keys = work->keys->groups;
-	uint64_t words[SP_KEY_COUNT], last_ns = slice->end_ns - (slice->end_ns > slice->begin_ns);
+	uint64_t words[SP_KEY_LIMIT], last_ns = slice->end_ns - (slice->end_ns > slice->begin_ns);
 	struct machine_span span = machine_span(machine, of->pid, of->tid, last_ns);
 	if (!state_sums_total(rest) || !shows_rest(work, slice, of, span.name, last_ns))
 		return true;

@@ -340,7 +340,8 @@ static bool list_nodes(struct event_timeline *timeline, const struct sp_tree_nod
 			break;
 		*listed = next;
 		for (size_t i = next.node->child_count; i-- > 0;)
-			*vec_push(&open) = (struct sp_timeline_node){&next.node->children[i], index};
+			*vec_push(&open) =
+				(struct sp_timeline_node){sp_tree_child(next.node, i), index};
 	}
 	vec_deinit(&open);
 	return ok;
@@ -439,6 +440,35 @@ void event_timeline_deinit(struct event_timeline *timeline)
 const struct sp_timeline *sp_analysis_timeline(const struct sp_analysis *analysis, size_t index)
 {
 	return analysis->timelines ? &analysis->timelines[index].shown : NULL;
+}
+
+const struct sp_timeline_thread *sp_timeline_thread(const struct sp_timeline *timeline,
+						    size_t index)
+{
+	const struct sp_timeline_thread *threads = timeline->threads;
+	assert(index < timeline->thread_count);
+	return &threads[index];
+}
+
+const struct sp_timeline_node *sp_timeline_node(const struct sp_timeline *timeline, size_t index)
+{
+	const struct sp_timeline_node *nodes = timeline->nodes;
+	assert(index < timeline->node_count);
+	return &nodes[index];
+}
+
+const struct sp_cell *sp_timeline_cell(const struct sp_timeline *timeline, size_t index)
+{
+	const struct sp_cell *cells = timeline->cells;
+	assert(index < timeline->cell_count);
+	return &cells[index];
+}
+
+const struct sp_timeline_loss *sp_timeline_loss(const struct sp_timeline *timeline, size_t index)
+{
+	const struct sp_timeline_loss *losses = timeline->losses;
+	assert(index < timeline->loss_count);
+	return &losses[index];
 }
 
 bool sp_analysis_state_times(const struct sp_analysis *analysis, size_t thread, uint64_t begin_ns,

@@ -3,6 +3,7 @@
 #ifndef SAMPLES_COUNTED_H
 #define SAMPLES_COUNTED_H
 
+#include <sprof/private/command.h>
 #include <sprof/trace.h>
 #include "base/strtab.h"
 #include "frames/labels.h"

@@ -420,7 +420,7 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 {
 	const struct work *work = counted->work;
 	struct place_of_sample place;
-	uint64_t words[SP_KEY_COUNT];
+	uint64_t words[SP_KEY_LIMIT];
 	if (!counted->sample.time.shown)
 		return;
 	counted->failed |= (work->times->wakers && !sample_find_wakers(counted, record)) ||

@@ -160,7 +160,7 @@ static bool count_branch(struct counted *counted, const struct sp_record *record
 			 const struct place_of_sample *place, const struct sp_branch *branch)
 {
 	const struct work *work = counted->work;
-	uint64_t words[SP_KEY_COUNT];
+	uint64_t words[SP_KEY_LIMIT];
 	uint32_t root = RADIX_NONE, answer = ANSWER_FAILED;
 	if (!work->keys->detail_count ||
 	    sample_values(counted, record, branch, place->view, words)) {

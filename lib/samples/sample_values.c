@@ -344,7 +344,7 @@ uint32_t row_values(const struct counted *counted, struct details *to, uint32_t 
 		    const struct leaf_values *of)
 {
 	const struct work *work = counted->work;
-	uint64_t words[SP_KEY_COUNT];
+	uint64_t words[SP_KEY_LIMIT];
 	if (!work->keys->detail_count)
 		return 0;
 	const uint64_t *from = details_words(&counted->details, detail);

@@ -72,6 +72,12 @@ void time_bins_finish(struct time_bins *bins)
 {
 	if (bins->used && bins->highest - bins->lowest >= SPAN_AFTER_MOVE)
 		include(bins, bins->shift + 1, bins->lowest >> 1, bins->highest >> 1);
+	bins->shown = (struct sp_time_bins){
+		.begin_ns = bins->lowest << bins->shift,
+		.width_ns = UINT64_C(1) << bins->shift,
+		.samples = bins->counts + (bins->lowest - bins->first),
+		.count = (size_t)(bins->highest - bins->lowest + 1),
+	};
 }
 
 void time_bins_free(struct time_bins **bins, size_t count)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sprof/analysis.h>
 
 #define TIME_BINS 1024
 
@@ -19,6 +20,7 @@ struct time_bins {
 	uint64_t lowest, highest; /* numbers of the first and last bin with samples, if `used` */
 	unsigned int shift;     /* a bin's width is 1 << shift ns */
 	bool used;
+	struct sp_time_bins shown; /* set by time_bins_finish() */
 	uint64_t counts[TIME_BINS];
 };
 

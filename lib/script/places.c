@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "script/places.h"
 
+#include <assert.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ bool atlas_needs_sources(struct atlas *atlas)
 static bool is_listed(const struct atlas *atlas, const struct module *module)
 {
 	for (size_t i = 0; i < atlas->info->build_id_count; i++)
-		if (!strcmp(atlas->info->build_ids[i].filename, module->path))
+		if (!strcmp(sp_file_build_id(atlas->info, i)->filename, module->path))
 			return true;
 	return false;
 }
@@ -193,6 +194,13 @@ struct place *places_find(struct places *places, struct code_address address)
 {
 	uint32_t number = address_cache_find(&places->cache, address);
 	return number == ADDRESS_CACHE_FAILED ? NULL : places->items.items[number];
+}
+
+const struct sp_place_frame *sp_place_frame(const struct sp_place *place, size_t index)
+{
+	const struct sp_place_frame *frames = place->frames;
+	assert(index < place->frame_count);
+	return &frames[index];
 }
 
 bool atlas_code(struct atlas *atlas, const struct location *location, void *ret, size_t size,

@@ -7,6 +7,7 @@
 #include "file/file_format.h"
 #include "file/reader_damage.h"
 #include "file/reader_struct.h"
+#include "reader/feature_payloads.h"
 #include "sideband/jitdumps.h"
 #include "sideband/timed_code.h"
 #include "stored/stored_files.h"
@@ -36,9 +37,9 @@ static struct sp_error *add_header(struct machine *machine, const struct sp_file
 {
 	struct sp_error *error = machine_set_arch(machine, info->arch);
 	for (size_t i = 0; !error && i < info->build_id_count; i++) {
+		const struct sp_build_id *build_id = sp_file_build_id(info, i);
 		struct sp_record record = {.type = SP_RECORD_HEADER_BUILD_ID,
-					   .misc = info->build_ids[i].cpumode,
-					   .build_id = info->build_ids[i]};
+					   .misc = build_id->cpumode, .build_id = *build_id};
 		error = machine_add(machine, &record);
 	}
 	return error;
@@ -65,8 +66,8 @@ static struct sp_error *open_code(const struct pass_one *pass, struct pass_one_r
 	const struct module *kernel = machine_kernel(ret->machine);
 	const struct resolver_options options = {
 		.recorded = {
-			.file = sp_reader_feature(reader, FEATURE_SIMPLEPERF_FILE),
-			.file2 = sp_reader_feature(reader, FEATURE_SIMPLEPERF_FILE2),
+			.file = reader_feature(reader, FEATURE_SIMPLEPERF_FILE),
+			.file2 = reader_feature(reader, FEATURE_SIMPLEPERF_FILE2),
 			.swap = ret->sideband.layout->swap,
 		},
 		.symfs = files->symfs,

@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "file/reader_io.h"
 #include "file/tracing_data.h"
+#include "reader/feature_payloads.h"
 
 /*
  * Bits of prev_state. The others that a sleeping thread can have are INTERRUPTIBLE 1, UNINTERRUPTIBLE 2,
@@ -96,7 +97,7 @@ struct sp_error *sched_samples_init(struct sched_samples *samples, const struct 
 {
 	struct sched_format_search search = {reader, samples};
 	const struct trace_visitor visitor = {ignore_header, on_format, &search};
-	const struct sp_bytes blob = sp_reader_feature(reader, TRACE_FEATURE);
+	const struct sp_bytes blob = reader_feature(reader, TRACE_FEATURE);
 	*samples = (struct sched_samples){.swap = reader_layout(reader)->swap};
 	NEED(add_events(samples, reader));
 	if (!samples->events.count || !blob.size)

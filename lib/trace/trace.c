@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "proc/tracefs.h"
+#include "reader/feature_payloads.h"
 #include "trace/kernel_names.h"
 #include "trace/trace_text.h"
 
@@ -190,7 +191,7 @@ struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader
 	size_t count = sp_reader_event_count(reader);
 	CLEANUP_FREE uint64_t *ids = calloc(count + 1, sizeof(*ids));
 	struct trace_source source = {
-		.blob = sp_reader_feature(reader, TRACE_FEATURE),
+		.blob = reader_feature(reader, TRACE_FEATURE),
 		.path = sp_reader_info(reader)->path,
 		.big_endian = sp_reader_info(reader)->big_endian,
 		.ids = ids,
@@ -210,7 +211,7 @@ struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader
 struct sp_error *sp_trace_check(const struct sp_reader *reader)
 {
 	const struct trace_visitor visitor = {NULL, NULL, NULL};
-	struct sp_bytes blob = sp_reader_feature(reader, TRACE_FEATURE);
+	struct sp_bytes blob = reader_feature(reader, TRACE_FEATURE);
 	return blob.size ? trace_container_read(&blob, sp_reader_info(reader)->path, &visitor)
 			 : NULL;
 }

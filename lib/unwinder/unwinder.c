@@ -44,6 +44,7 @@ struct sp_unwinder_thread {
 	uint64_t sp;                             /* its first stack pointer */
 	VEC(struct unwind_frame) frames;
 	struct unwind_result last;
+	struct sp_unwinder_stack stack; /* `last` for the caller */
 	uint64_t last_ip; /* address of the code in which the last stack ended */
 	size_t limit;
 	char *reason;
@@ -128,10 +129,10 @@ static struct sp_unwinder_frame frame_of(const struct unwind_frame *frame)
 					  .method = methods[frame->method]};
 }
 
-struct sp_unwinder_stack sp_unwinder_unwind(struct sp_unwinder_thread *thread,
-					    const struct sp_registers *registers,
-					    const struct sp_unwinder_memory *memory,
-					    struct sp_unwinder_frame *frames, size_t limit)
+const struct sp_unwinder_stack *sp_unwinder_unwind(struct sp_unwinder_thread *thread,
+						   const struct sp_registers *registers,
+						   const struct sp_unwinder_memory *memory,
+						   struct sp_unwinder_frame *frames, size_t limit)
 {
 	static const enum sp_unwinder_end ends[UNWIND_END_COUNT] = {
 		[UNWIND_COMPLETE] = SP_UNWINDER_COMPLETE,
@@ -156,8 +157,9 @@ struct sp_unwinder_stack sp_unwinder_unwind(struct sp_unwinder_thread *thread,
 	for (size_t i = 0; i < count; i++)
 		frames[i] = frame_of(&thread->frames.items[i]);
 	thread->last_ip = count ? frames[count - 1].ip - !frames[count - 1].exact : 0;
-	return (struct sp_unwinder_stack){.count = count, .end = ends[thread->last.end],
-					  .missing = thread->last.missing};
+	thread->stack = (struct sp_unwinder_stack){.count = count, .end = ends[thread->last.end],
+						   .missing = thread->last.missing};
+	return &thread->stack;
 }
 
 static char *format_no_info(const struct sp_unwinder_thread *thread)

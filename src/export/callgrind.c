@@ -309,7 +309,7 @@ static bool write_callgrind(const struct report *report, FILE *out)
 			struct callgrind_frame *top =
 				&callgrind.stack.items[callgrind.stack.count - 1];
 			if (top->next < top->node->child_count)
-				enter(&callgrind, i, &top->node->children[top->next++]);
+				enter(&callgrind, i, sp_tree_child(top->node, top->next++));
 			else
 				leave(&callgrind);
 		}

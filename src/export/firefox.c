@@ -97,7 +97,7 @@ static bool add_symbol(struct firefox_tables *tables, const struct sp_tree_node 
 static bool add_frame(struct firefox_tables *tables, const struct sp_timeline *timeline,
 		      size_t index)
 {
-	const struct sp_timeline_node *item = &timeline->nodes[index];
+	const struct sp_timeline_node *item = sp_timeline_node(timeline, index);
 	const struct sp_tree_node *node = item->node;
 	uint32_t parent = tables->node_frames[item->parent];
 	bool named = node && (node->symbol_known || node->from_cfi);
@@ -164,7 +164,7 @@ static void firefox_tables_deinit(struct firefox_tables *tables)
 
 static const struct sp_cell *cell_at(const struct firefox *firefox, size_t i)
 {
-	return &firefox->timeline->cells[firefox->order[i]];
+	return sp_timeline_cell(firefox->timeline, firefox->order[i]);
 }
 
 static void write_weights(struct firefox *firefox, const struct firefox_thread *range)
@@ -243,7 +243,7 @@ static void write_markers(struct firefox *firefox, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		json_begin(json, NULL, '{');
 		json_string(json, "type", FIREFOX_LOSS);
-		json_unsigned(json, "lost", firefox->timeline->losses[i].lost);
+		json_unsigned(json, "lost", sp_timeline_loss(firefox->timeline, i)->lost);
 		json_end(json, '}');
 	}
 	json_end(json, ']');
@@ -257,7 +257,7 @@ static void write_markers(struct firefox *firefox, size_t count)
 	double end_ms = firefox_duration_ms(firefox);
 	json_begin(&firefox->json, "startTime", '[');
 	for (size_t i = 0; i < count; i++) {
-		uint64_t time_ns = timeline->losses[i].time_ns;
+		uint64_t time_ns = sp_timeline_loss(timeline, i)->time_ns;
 		double ms = time_ns > timeline->begin_ns
 				    ? (double)(time_ns - timeline->begin_ns) / NS_PER_MS : 0;
 		json_double(&firefox->json, NULL, ms < end_ms ? ms : end_ms);
@@ -326,7 +326,7 @@ static bool write_threads(struct firefox *firefox)
 	if (!processes)
 		return false;
 	for (size_t i = 0; i < thread_count; i++) {
-		const struct sp_timeline_thread *thread = &timeline->threads[i];
+		const struct sp_timeline_thread *thread = sp_timeline_thread(timeline, i);
 		if (thread->pid == thread->tid)
 			processes[count++] = (struct process_entry){thread->recording, thread->pid,
 								    thread->comm};
@@ -334,7 +334,8 @@ static bool write_threads(struct firefox *firefox)
 	qsort(processes, count, sizeof(*processes), compare_processes);
 	json_begin_lines(&firefox->json, "threads", '[');
 	for (size_t i = 0; i < firefox->thread_count; i++) {
-		const struct sp_timeline_thread *thread = &timeline->threads[firefox->threads[i].thread];
+		const struct sp_timeline_thread *thread =
+			sp_timeline_thread(timeline, firefox->threads[i].thread);
 		const struct process_entry key = {thread->recording, thread->pid, NULL}, *found =
 			bsearch(&key, processes, count, sizeof(*processes), compare_processes);
 		write_thread(firefox, &firefox->threads[i], thread, found ? found->comm : thread->comm);
@@ -350,11 +351,11 @@ static enum firefox_weight weight_kind(const struct firefox *firefox)
 {
 	const struct sp_timeline *timeline = firefox->timeline;
 	enum firefox_weight kind = WEIGHT_NONE;
-	const struct sp_cell *first = timeline->cells;
 	if (firefox->report->mode != SP_MODE_CPU)
 		return WEIGHT_TIME;
+	const struct sp_cell *first = timeline->cell_count ? sp_timeline_cell(timeline, 0) : NULL;
 	for (size_t i = 0; i < timeline->cell_count; i++) {
-		const struct sp_cell *cell = &timeline->cells[i];
+		const struct sp_cell *cell = sp_timeline_cell(timeline, i);
 		/* With one period, weights are proportional to samples. */
 		if ((double)cell->weight * first->samples != (double)first->weight * cell->samples)
 			return firefox->profile->weight_is_time ? WEIGHT_TIME : WEIGHT_EVENTS;
@@ -377,9 +378,9 @@ static bool order_cells(struct firefox *firefox)
 	if (!threads || !firefox->order)
 		return false;
 	for (size_t i = 0; i < timeline->cell_count; i++) {
-		struct firefox_thread *range = &threads[timeline->cells[i].thread];
-		range->end++;
-		range->weight += timeline->cells[i].weight;
+		const struct sp_cell *cell = sp_timeline_cell(timeline, i);
+		threads[cell->thread].end++;
+		threads[cell->thread].weight += cell->weight;
 	}
 	for (size_t i = 0; i < timeline->thread_count; i++) {
 		size_t count = threads[i].end;
@@ -387,7 +388,7 @@ static bool order_cells(struct firefox *firefox)
 		begin += count;
 	}
 	for (size_t i = 0; i < timeline->cell_count; i++)
-		firefox->order[threads[timeline->cells[i].thread].end++] = (uint32_t)i;
+		firefox->order[threads[sp_timeline_cell(timeline, i)->thread].end++] = (uint32_t)i;
 	for (size_t i = 0; i < timeline->thread_count; i++)
 		if (threads[i].end > threads[i].begin)
 			threads[firefox->thread_count++] = threads[i];

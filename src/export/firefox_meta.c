@@ -29,7 +29,7 @@ static const struct sp_build_id *find_build_id(const struct sp_file_info *info, 
 {
 	const struct sp_build_id *found = NULL;
 	for (size_t i = 0; i < info->build_id_count; i++) {
-		const struct sp_build_id *id = &info->build_ids[i];
+		const struct sp_build_id *id = sp_file_build_id(info, i);
 		if (strcmp(id->filename, name) != 0 && strcmp(base_name(id->filename), name) != 0)
 			continue;
 		if (found && (found->build_id_size != id->build_id_size ||

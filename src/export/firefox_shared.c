@@ -56,7 +56,7 @@ static void write_stacks(struct firefox *firefox)
 	/* Distance to the parent; 0: no parent. The root is no stack. */
 	json_begin(json, "prefixOffset", '[');
 	for (size_t i = 1; i < count; i++) {
-		uint32_t parent = firefox->timeline->nodes[i].parent;
+		uint32_t parent = sp_timeline_node(firefox->timeline, i)->parent;
 		json_unsigned(json, NULL, parent ? i - parent : 0);
 	}
 	json_end(json, ']');

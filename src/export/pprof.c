@@ -232,14 +232,14 @@ static void put_samples(struct pprof *pprof, size_t number)
 	const struct sp_tree_node *root = pprof->report->profiles[number]->tree;
 	for (size_t i = 0; root && i < root->child_count && !pprof->failed; i++) {
 		pprof->stack.count = 0;
-		enter(pprof, &root->children[i]);
+		enter(pprof, sp_tree_child(root, i));
 		while (pprof->stack.count && !pprof->failed) {
 			struct pprof_frame *top = &pprof->stack.items[pprof->stack.count - 1];
 			/* Time that samples of another state stand for has no samples. */
 			if (!top->next && (top->node->self.samples || top->node->self.weight))
 				put_top(pprof, number);
 			if (top->next < top->node->child_count)
-				enter(pprof, &top->node->children[top->next++]);
+				enter(pprof, sp_tree_child(top->node, top->next++));
 			else
 				pprof->stack.count--;
 		}
@@ -265,10 +265,10 @@ static void sum_cells(struct pprof *pprof, const struct sp_timeline *timeline)
 	uint32_t *labels = calloc(timeline->thread_count + 1, sizeof(*labels));
 	pprof->failed |= !labels;
 	for (size_t i = 0; i < timeline->thread_count && !pprof->failed; i++)
-		labels[i] = labels_index(pprof, &timeline->threads[i]);
+		labels[i] = labels_index(pprof, sp_timeline_thread(timeline, i));
 	for (size_t i = 0; i < timeline->cell_count && !pprof->failed; i++) {
-		const struct sp_cell *cell = &timeline->cells[i];
-		if (!cell->node || !timeline->nodes[cell->node].node)
+		const struct sp_cell *cell = sp_timeline_cell(timeline, i);
+		if (!cell->node || !sp_timeline_node(timeline, cell->node)->node)
 			continue;
 		const uint64_t row[] = {cell->node, labels[cell->thread]};
 		uint32_t index = check(pprof, unique_add(&pprof->labelled, row));
@@ -292,10 +292,10 @@ static void put_labelled(struct pprof *pprof, size_t number)
 	const struct sp_timeline *timeline = pprof->report->timelines[number];
 	uint32_t *locations = calloc(timeline->node_count + 1, sizeof(*locations));
 	for (size_t i = 1; locations && i < timeline->node_count; i++) {
-		uint32_t parent = timeline->nodes[i].parent;
-		if (timeline->nodes[i].node)
-			locations[i] = location_index(pprof, timeline->nodes[i].node,
-						      parent ? (uint64_t)locations[parent] + 1 : NONE);
+		const struct sp_timeline_node *node = sp_timeline_node(timeline, i);
+		if (node->node)
+			locations[i] = location_index(pprof, node->node, node->parent ?
+						      (uint64_t)locations[node->parent] + 1 : NONE);
 	}
 	unique_deinit(&pprof->labelled);
 	pprof->labelled = (struct unique){.columns = 2};
@@ -307,10 +307,11 @@ static void put_labelled(struct pprof *pprof, size_t number)
 		uint32_t outermost = 0;
 		/* Innermost first. An inlined function is in the location of the one below. */
 		for (uint32_t node = (uint32_t)row[0]; node;
-		     outermost = node, node = timeline->nodes[node].parent)
-			if (!outermost || !timeline->nodes[outermost].node->inlined)
+		     outermost = node, node = sp_timeline_node(timeline, node)->parent)
+			if (!outermost || !sp_timeline_node(timeline, outermost)->node->inlined)
 				put_location_id(pprof, locations[node]);
-		put_sample(pprof, number, &pprof->sums.items[i], timeline->nodes[outermost].node,
+		put_sample(pprof, number, &pprof->sums.items[i],
+			   sp_timeline_node(timeline, outermost)->node,
 			   unique_row(&pprof->labels, row[1]));
 	}
 	free(locations);
@@ -423,7 +424,7 @@ static const struct sp_tree_node *find_program(struct pprof *pprof, const struct
 			frame = list_push(&pprof->stack);
 			pprof->failed |= !frame;
 			if (frame)
-				*frame = (struct pprof_frame){.node = &node->children[i]};
+				*frame = (struct pprof_frame){.node = sp_tree_child(node, i)};
 		}
 	}
 	return found;

@@ -15,7 +15,7 @@ void notes_put_command(const struct report *report, struct buffer *text)
 
 uint64_t notes_truncated_stacks(const struct sp_profile *profile)
 {
-	return sp_profile_stacks(profile) - profile->stacks[SP_STACK_COMPLETE] -
+	return sp_profile_stack_count(profile) - profile->stacks[SP_STACK_COMPLETE] -
 	       profile->stacks[SP_STACK_NONE];
 }
 

@@ -29,13 +29,18 @@ struct thread_lane {
 	uint64_t weight;
 };
 
+/* A node of a timeline: index of its frame in `frames`, and its parent. */
+struct node_step {
+	uint32_t frame, parent;
+};
+
 struct speedscope {
 	const struct report *report;
 	struct json json;
 	struct buffer text;
 	struct unique frames; /* address of the name, dso, start address, source file */
 	LIST(const struct sp_tree_node *) nodes; /* a node of each frame; NULL: `smaller` */
-	uint32_t **frame_of;  /* by event and node of its timeline: index in `frames` */
+	struct node_step **steps;  /* by event and node of its timeline */
 	uint32_t **order;     /* by event: its cells by thread, each thread's in order of time */
 	LIST(struct thread_lane) lanes;
 	uint32_t *path;       /* buffer for one stack */
@@ -45,12 +50,12 @@ struct speedscope {
 static void deinit(struct speedscope *speedscope)
 {
 	for (size_t i = 0; i < speedscope->report->profile_count; i++) {
-		if (speedscope->frame_of)
-			free(speedscope->frame_of[i]);
+		if (speedscope->steps)
+			free(speedscope->steps[i]);
 		if (speedscope->order)
 			free(speedscope->order[i]);
 	}
-	free(speedscope->frame_of);
+	free(speedscope->steps);
 	free(speedscope->order);
 	free(speedscope->lanes.items);
 	free(speedscope->nodes.items);
@@ -63,13 +68,14 @@ static void deinit(struct speedscope *speedscope)
 static bool number_frames(struct speedscope *speedscope, size_t event)
 {
 	const struct sp_timeline *timeline = speedscope->report->timelines[event];
-	uint32_t *frame_of = calloc(timeline->node_count + 1, sizeof(*frame_of));
-	speedscope->frame_of[event] = frame_of;
-	if (!frame_of)
+	struct node_step *steps = calloc(timeline->node_count + 1, sizeof(*steps));
+	speedscope->steps[event] = steps;
+	if (!steps)
 		return false;
 	/* The root is no frame. */
 	for (size_t i = 1; i < timeline->node_count; i++) {
-		const struct sp_tree_node *node = timeline->nodes[i].node;
+		const struct sp_timeline_node *item = sp_timeline_node(timeline, i);
+		const struct sp_tree_node *node = item->node;
 		uint64_t row[] = {(uintptr_t)smaller, 0, 0, 0};
 		if (node) {
 			row[0] = (uintptr_t)node_name(node);
@@ -77,10 +83,10 @@ static bool number_frames(struct speedscope *speedscope, size_t event)
 			row[2] = node->address;
 			row[3] = (uintptr_t)node->srcpath;
 		}
-		frame_of[i] = unique_add(&speedscope->frames, row);
-		if (frame_of[i] == UNIQUE_NONE)
+		steps[i] = (struct node_step){unique_add(&speedscope->frames, row), item->parent};
+		if (steps[i].frame == UNIQUE_NONE)
 			return false;
-		if (frame_of[i] < speedscope->nodes.count)
+		if (steps[i].frame < speedscope->nodes.count)
 			continue;
 		const struct sp_tree_node **slot = list_push(&speedscope->nodes);
 		if (!slot)
@@ -103,16 +109,17 @@ static bool list_lanes(struct speedscope *speedscope, size_t event)
 		*list_push(&speedscope->lanes) = (struct thread_lane){.event = event, .thread = i};
 	struct thread_lane *lanes = speedscope->lanes.items + first;
 	for (size_t i = 0; i < timeline->cell_count; i++)
-		lanes[timeline->cells[i].thread].count++;
+		lanes[sp_timeline_cell(timeline, i)->thread].count++;
 	for (size_t i = 0; i < timeline->thread_count; i++) {
 		lanes[i].first = at;
 		at += lanes[i].count;
 		lanes[i].count = 0;
 	}
 	for (size_t i = 0; i < timeline->cell_count; i++) {
-		struct thread_lane *lane = &lanes[timeline->cells[i].thread];
+		const struct sp_cell *cell = sp_timeline_cell(timeline, i);
+		struct thread_lane *lane = &lanes[cell->thread];
 		order[lane->first + lane->count++] = (uint32_t)i;
-		lane->weight += timeline->cells[i].weight;
+		lane->weight += cell->weight;
 	}
 	return true;
 }
@@ -131,21 +138,21 @@ static const struct sp_cell *lane_cell(const struct speedscope *speedscope,
 				       const struct thread_lane *lane, size_t index)
 {
 	uint32_t cell = speedscope->order[lane->event][lane->first + index];
-	return &speedscope->report->timelines[lane->event]->cells[cell];
+	return sp_timeline_cell(speedscope->report->timelines[lane->event], cell);
 }
 
 /* Writes the frames of one stack, the outermost first. Returns false when out of memory. */
 static bool put_stack(struct speedscope *speedscope, size_t event, uint32_t node)
 {
-	const struct sp_timeline_node *nodes = speedscope->report->timelines[event]->nodes;
+	const struct node_step *steps = speedscope->steps[event];
 	struct buffer *text = &speedscope->text;
 	size_t depth = 0;
-	for (; node; node = nodes[node].parent) {
+	for (; node; node = steps[node].parent) {
 		if (depth == speedscope->path_room &&
 		    !list_grow(&speedscope->path, &speedscope->path_room, depth + 1,
 			       sizeof(*speedscope->path)))
 			return false;
-		speedscope->path[depth++] = speedscope->frame_of[event][node];
+		speedscope->path[depth++] = steps[node].frame;
 	}
 	buffer_char(text, '[');
 	while (depth-- > 0) {
@@ -195,7 +202,7 @@ static bool put_lane(struct speedscope *speedscope, const struct thread_lane *la
 {
 	const struct report *report = speedscope->report;
 	const struct sp_timeline_thread *thread =
-		&report->timelines[lane->event]->threads[lane->thread];
+		sp_timeline_thread(report->timelines[lane->event], lane->thread);
 	const struct sp_profile *profile = report->profiles[lane->event];
 	struct json *json = &speedscope->json;
 	char name[300];
@@ -279,9 +286,9 @@ static void put_title(struct speedscope *speedscope)
 static bool prepare(struct speedscope *speedscope)
 {
 	size_t count = speedscope->report->profile_count;
-	speedscope->frame_of = calloc(count + 1, sizeof(*speedscope->frame_of));
+	speedscope->steps = calloc(count + 1, sizeof(*speedscope->steps));
 	speedscope->order = calloc(count + 1, sizeof(*speedscope->order));
-	if (!speedscope->frame_of || !speedscope->order)
+	if (!speedscope->steps || !speedscope->order)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (!number_frames(speedscope, i) || !list_lanes(speedscope, i))
@@ -322,9 +329,9 @@ static uint64_t stacks_size(const struct sp_timeline *timeline)
 	uint64_t size = 0;
 	uint32_t *depth = calloc(timeline->node_count + 1, sizeof(*depth));
 	for (size_t i = 1; depth && i < timeline->node_count; i++)
-		depth[i] = depth[timeline->nodes[i].parent] + 1;
+		depth[i] = depth[sp_timeline_node(timeline, i)->parent] + 1;
 	for (size_t i = 0; depth && i < timeline->cell_count; i++)
-		size += 6 * (uint64_t)depth[timeline->cells[i].node] + 10;
+		size += 6 * (uint64_t)depth[sp_timeline_cell(timeline, i)->node] + 10;
 	free(depth);
 	return size;
 }

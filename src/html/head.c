@@ -108,7 +108,7 @@ static bool add_event(struct head *head, size_t index)
 			return false;
 	}
 	for (size_t i = 0; i < rows; i++) {
-		functions[i] = head_add_row(head, &profile->rows[i]);
+		functions[i] = head_add_row(head, sp_profile_row(profile, i));
 		if (functions[i] == UNIQUE_NONE)
 			return false;
 	}
@@ -317,11 +317,13 @@ static void put_losses(struct json *json, const struct page_event *event)
 	const struct sp_timeline *timeline = event->timeline;
 	json_begin(json, "lostAt", '[');
 	for (size_t i = 0, next; timeline && i < timeline->loss_count; i = next) {
-		uint32_t bin = page_event_bin(event, timeline->losses[i].time_ns);
+		uint32_t bin = page_event_bin(event, sp_timeline_loss(timeline, i)->time_ns);
 		uint64_t lost = 0;
-		for (next = i; next < timeline->loss_count &&
-			       page_event_bin(event, timeline->losses[next].time_ns) == bin; next++)
-			lost += timeline->losses[next].lost;
+		for (next = i;
+		     next < timeline->loss_count &&
+		     page_event_bin(event, sp_timeline_loss(timeline, next)->time_ns) == bin;
+		     next++)
+			lost += sp_timeline_loss(timeline, next)->lost;
 		json_begin(json, NULL, '[');
 		json_unsigned(json, NULL, bin);
 		json_unsigned(json, NULL, lost);
@@ -336,7 +338,7 @@ static void put_pairs(struct writing *writing, const struct sp_profile *pairs)
 	struct json *json = &writing->json;
 	json_begin_lines(json, "pairs", '[');
 	for (size_t i = 0; i < pairs->row_count && i < HEAD_ROWS_MAX; i++) {
-		const struct sp_row *row = &pairs->rows[i];
+		const struct sp_row *row = sp_profile_row(pairs, i);
 		const struct sp_times none = {0}, *times = row->self_times ?: &none;
 		json_begin(json, NULL, '[');
 		put_text(writing, NULL, row_text(row, SP_KEY_WAKER));

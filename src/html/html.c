@@ -78,7 +78,7 @@ static bool read_files(struct listing *listing)
 	const struct report *report = listing->report;
 	for (size_t i = 0; i < report->profile_count; i++)
 		for (size_t j = 0; j < report->lines[i]->row_count; j++) {
-			const struct sp_row *row = &report->lines[i]->rows[j];
+			const struct sp_row *row = sp_profile_row(report->lines[i], j);
 			/*
 			 * Rows are ordered by weight, so that the files of the heaviest lines are
 			 * first.
@@ -112,7 +112,7 @@ static void mark_lines(const struct listing *listing, uint32_t file, bool *marks
 	const struct report *report = listing->report;
 	for (size_t i = 0; i < report->profile_count; i++)
 		for (size_t j = 0; j < report->lines[i]->row_count; j++) {
-			const struct sp_row *row = &report->lines[i]->rows[j];
+			const struct sp_row *row = sp_profile_row(report->lines[i], j);
 			if (!row->srcpath || !row->line || row->line >= count ||
 			    strcmp(row->srcpath, listing->paths.texts[file]) != 0)
 				continue;
@@ -241,7 +241,7 @@ static void put_source_lines(struct listing *listing, const struct sp_profile *p
 	struct json *json = &listing->json;
 	json_begin(json, NULL, '[');
 	for (size_t i = 0; i < profile->row_count && i < HEAD_ROWS_MAX; i++) {
-		const struct sp_row *row = &profile->rows[i];
+		const struct sp_row *row = sp_profile_row(profile, i);
 		int64_t function = row->srcpath && row->line ? function_of(listing, row) : -1;
 		if (function < 0)
 			continue;
@@ -459,22 +459,22 @@ static void put_nodes(struct data_block *block, const struct page_event *event)
 static void put_rows(struct data_block *block, const struct sp_profile *profile,
 		     const uint32_t *functions, size_t count)
 {
-	const struct sp_row *rows = profile->rows;
 	for (size_t i = 0; i < count; i++)
 		put(block, functions[i]);
 	for (size_t i = 0; i < count; i++)
-		put(block, rows[i].inlined);
+		put(block, sp_profile_row(profile, i)->inlined);
 	for (size_t i = 0; i < count; i++)
-		put(block, rows[i].self.samples);
+		put(block, sp_profile_row(profile, i)->self.samples);
 	for (size_t i = 0; i < count; i++)
-		put(block, rows[i].self.weight);
+		put(block, sp_profile_row(profile, i)->self.weight);
 	for (size_t i = 0; i < count; i++)
-		put(block, rows[i].total.samples);
+		put(block, sp_profile_row(profile, i)->total.samples);
 	for (size_t i = 0; i < count; i++)
-		put(block, rows[i].total.weight);
+		put(block, sp_profile_row(profile, i)->total.weight);
 	for (int column = 0; column < 6; column++) {
 		for (size_t i = 0; i < count; i++) {
-			const struct sp_weight *weight = column < 3 ? &rows[i].self : &rows[i].total;
+			const struct sp_row *row = sp_profile_row(profile, i);
+			const struct sp_weight *weight = column < 3 ? &row->self : &row->total;
 			const double values[] = {
 				weight->share.value, weight->share.low, weight->share.high};
 			double share = values[column % 3];
@@ -512,12 +512,14 @@ static void put_cells(struct data_block *block, const struct page_event *event)
 		put(block, event->lanes.shares.items[i]);
 }
 
-static void put_waits(struct data_block *block, const struct sp_row *rows, size_t count)
+static void put_waits(struct data_block *block, const struct sp_profile *profile, size_t count)
 {
+	const struct sp_times *times;
 	for (size_t i = 0; i < count; i++)
-		put(block, rows[i].self_times ? rows[i].self_times->waits : 0);
+		put(block, (times = sp_profile_row(profile, i)->self_times) ? times->waits : 0);
 	for (size_t i = 0; i < count; i++)
-		put(block, rows[i].self_times ? rows[i].self_times->longest_wait_ns : 0);
+		put(block,
+		    (times = sp_profile_row(profile, i)->self_times) ? times->longest_wait_ns : 0);
 }
 
 static bool put_tree_block(const struct head *head, FILE *out)
@@ -534,7 +536,7 @@ static bool put_tree_block(const struct head *head, FILE *out)
 		put_nodes(&block, &page->events[i]);
 		put_rows(&block, page->events[i].profile, head->row_functions[i], head->row_counts[i]);
 		if (page->report->mode != SP_MODE_CPU)
-			put_waits(&block, page->events[i].profile->rows, head->row_counts[i]);
+			put_waits(&block, page->events[i].profile, head->row_counts[i]);
 	}
 	return block_close(&block) && done;
 }

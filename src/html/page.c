@@ -121,7 +121,7 @@ static bool make_cells(struct page_event *event)
 	if (!last_of)
 		return false;
 	for (size_t i = 0; i < timeline->cell_count; i++) {
-		const struct sp_cell *cell = &timeline->cells[i];
+		const struct sp_cell *cell = sp_timeline_cell(timeline, i);
 		struct page_cell made = {
 			.bin = page_event_bin(event, cell->time_ns), .thread = cell->thread,
 			.node = cell->node, .samples = cell->samples, .weight = cell->weight};
@@ -199,9 +199,10 @@ static bool make_nodes(struct page_event *event)
 	if (!list_reserve(&event->nodes, timeline->node_count + 1))
 		return false;
 	for (size_t i = 0; i < timeline->node_count; i++) {
-		left_out |= !timeline->nodes[i].node;
-		*list_push(&event->nodes) = (struct page_node){
-			.node = timeline->nodes[i].node, .parent = timeline->nodes[i].parent};
+		const struct sp_timeline_node *node = sp_timeline_node(timeline, i);
+		left_out |= !node->node;
+		*list_push(&event->nodes) =
+			(struct page_node){.node = node->node, .parent = node->parent};
 	}
 	/* Nodes for those that the report left out are at the end of the timeline's list. */
 	if (left_out && !page_order_nodes(event))
@@ -258,19 +259,19 @@ static bool list_threads(struct page *page, const struct sp_timeline *timeline)
 	if (!list_reserve(&page->threads, timeline->thread_count + 1))
 		return false;
 	for (size_t i = 0; i < timeline->thread_count; i++)
-		*list_push(&page->threads) = (struct page_thread){.thread = &timeline->threads[i]};
+		*list_push(&page->threads) = (struct page_thread){
+			.thread = sp_timeline_thread(timeline, i), .number = i};
 	return true;
 }
 
 /* Adds the states of a thread. Returns false when out of memory. */
 static bool add_lane(const struct page *page, struct page_event *event, uint32_t index)
 {
-	const struct sp_timeline_thread *thread = page->threads.items[index].thread;
-	size_t of = (size_t)(thread - event->timeline->threads);
 	struct sp_thread_times *times = calloc(event->bins + 1, sizeof(*times));
 	bool done = times;
-	if (done && sp_analysis_state_times(page->report->analysis, of, event->begin_ns, event->bin_ns,
-					    event->bins, times))
+	if (done &&
+	    sp_analysis_state_times(page->report->analysis, page->threads.items[index].number,
+				    event->begin_ns, event->bin_ns, event->bins, times))
 		done = lanes_add(&event->lanes, index, times, event->bins, event->bin_ns);
 	free(times);
 	return done;

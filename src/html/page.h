@@ -69,6 +69,7 @@ struct page_event {
 
 struct page_thread {
 	const struct sp_timeline_thread *thread;
+	size_t number; /* among the timeline's threads */
 	uint32_t merged; /* number of threads that it stands for, if it stands for several; else 0 */
 };
 

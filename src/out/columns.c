@@ -44,7 +44,7 @@ const char *column_title(const struct row_table *table, const struct column *col
 	case COLUMN_EVENT:
 		return table->view->profiles[column->index]->event;
 	case COLUMN_RATIO:
-		return table->view->group->ratios[column->index].name;
+		return sp_group_ratio(table->view->group, column->index)->name;
 	case COLUMN_TOTAL:
 		return "total";
 	case COLUMN_SELF:
@@ -103,7 +103,7 @@ static const char *ratio_text(const struct row_table *table, const struct table_
 	const struct sp_joint_row *joint = cells->joint;
 	const struct sp_ratio *ratio =
 		&(report_by_total(table->report) ? joint->total_ratios : joint->ratios)[column->index];
-	bool percent = table->view->group->ratios[column->index].percent;
+	bool percent = sp_group_ratio(table->view->group, column->index)->percent;
 	if (column->kind == COLUMN_RATIO_RANGE)
 		return ratio->bounded ? format_ratio_range(table->term, ratio, percent, buffer) : NULL;
 	return ratio->known ? format_ratio(ratio->value, percent, buffer) : NULL;
@@ -203,23 +203,23 @@ static void choose_group_columns(struct row_table *table)
 static void choose_named_columns(struct row_table *table)
 {
 	static const int kinds[] = {
-		[REPORT_COLUMN_SELF - SP_KEY_COUNT] = COLUMN_SELF,
-		[REPORT_COLUMN_TOTAL - SP_KEY_COUNT] = COLUMN_TOTAL,
-		[REPORT_COLUMN_SELF_RANGE - SP_KEY_COUNT] = COLUMN_SELF_RANGE,
-		[REPORT_COLUMN_TOTAL_RANGE - SP_KEY_COUNT] = COLUMN_TOTAL_RANGE,
-		[REPORT_COLUMN_SAMPLES - SP_KEY_COUNT] = COLUMN_SAMPLES,
-		[REPORT_COLUMN_PERIOD - SP_KEY_COUNT] = COLUMN_PERIOD,
-		[REPORT_COLUMN_ON - SP_KEY_COUNT] = COLUMN_ON,
-		[REPORT_COLUMN_RUNNABLE - SP_KEY_COUNT] = COLUMN_RUNNABLE,
-		[REPORT_COLUMN_BLOCKED - SP_KEY_COUNT] = COLUMN_BLOCKED,
-		[REPORT_COLUMN_WAITS - SP_KEY_COUNT] = COLUMN_WAITS,
-		[REPORT_COLUMN_LONGEST - SP_KEY_COUNT] = COLUMN_LONGEST,
+		[REPORT_COLUMN_SELF - SP_KEY_LIMIT] = COLUMN_SELF,
+		[REPORT_COLUMN_TOTAL - SP_KEY_LIMIT] = COLUMN_TOTAL,
+		[REPORT_COLUMN_SELF_RANGE - SP_KEY_LIMIT] = COLUMN_SELF_RANGE,
+		[REPORT_COLUMN_TOTAL_RANGE - SP_KEY_LIMIT] = COLUMN_TOTAL_RANGE,
+		[REPORT_COLUMN_SAMPLES - SP_KEY_LIMIT] = COLUMN_SAMPLES,
+		[REPORT_COLUMN_PERIOD - SP_KEY_LIMIT] = COLUMN_PERIOD,
+		[REPORT_COLUMN_ON - SP_KEY_LIMIT] = COLUMN_ON,
+		[REPORT_COLUMN_RUNNABLE - SP_KEY_LIMIT] = COLUMN_RUNNABLE,
+		[REPORT_COLUMN_BLOCKED - SP_KEY_LIMIT] = COLUMN_BLOCKED,
+		[REPORT_COLUMN_WAITS - SP_KEY_LIMIT] = COLUMN_WAITS,
+		[REPORT_COLUMN_LONGEST - SP_KEY_LIMIT] = COLUMN_LONGEST,
 	};
 	const struct report *report = table->report;
 	for (size_t i = 0; i < report->column_count; i++) {
 		unsigned int column = report->columns[i];
-		add_column(table, column < SP_KEY_COUNT ? COLUMN_KEY + (int)column :
-				  kinds[column - SP_KEY_COUNT], 0);
+		add_column(table, column < SP_KEY_LIMIT ? COLUMN_KEY + (int)column :
+				  kinds[column - SP_KEY_LIMIT], 0);
 	}
 }
 
@@ -261,7 +261,7 @@ static void choose_usual_columns(struct row_table *table)
 static size_t columns_most(const struct joint_view *view)
 {
 	size_t numbers = view ? 2 * (view->group->profile_count + view->group->ratio_count) : 0;
-	return COLUMN_KEY + numbers + SP_KEY_COUNT;
+	return COLUMN_KEY + numbers + SP_KEY_LIMIT;
 }
 
 /*
@@ -274,7 +274,7 @@ static bool is_void(const struct row_table *table, const struct column *column)
 	bool of_wakers = table->report->mode == SP_MODE_WAKERS && column->kind >= COLUMN_ON &&
 			 column->kind <= COLUMN_LONGEST;
 	if (!of_wakers && (column->kind < COLUMN_KEY + SP_KEY_TRACE ||
-			   column->kind >= COLUMN_KEY + SP_KEY_COUNT))
+			   column->kind >= COLUMN_KEY + SP_KEY_LIMIT))
 		return false;
 	for (size_t i = 0; i < table->row_count; i++) {
 		const char *text = cell_text(table, &table->rows[i], column, buffer);

@@ -23,7 +23,7 @@ static bool has_events(const struct report *report)
 /* Keys and options of the table, which all its rows share. */
 struct columns {
 	const struct report *report;
-	enum sp_key keys[SP_KEY_COUNT];
+	enum sp_key keys[SP_KEY_LIMIT];
 	size_t count;
 	bool build_id, events;
 };
@@ -126,7 +126,7 @@ static void put_group_header(const struct columns *columns, const struct joint_v
 			put_event_column(view->profiles[i]->event, numbers[j], out);
 		}
 	for (size_t i = 0; i < view->group->ratio_count; i++) {
-		const char *name = view->group->ratios[i].name;
+		const char *name = sp_group_ratio(view->group, i)->name;
 		fprintf(out, ",%s,%s_low,%s_high,total_%s,total_%s_low,total_%s_high", name, name, name,
 			name, name, name);
 	}
@@ -156,7 +156,7 @@ static void put_joint_row(const struct columns *columns, const struct joint_view
 		put_ratio(&row->ratios[i], out);
 		put_ratio(totals ? &row->total_ratios[i] : NULL, out);
 	}
-	put_keys(columns, &row->row, "", out);
+	put_keys(columns, row->row, "", out);
 	putc('\n', out);
 }
 
@@ -165,9 +165,11 @@ static void put_group(const struct report *report, const struct columns *columns
 {
 	bool totals = report_has_totals(report, view->profiles[0]);
 	put_group_header(columns, view, out);
-	for (size_t i = 0; i < view->group->row_count; i++)
-		if (report_shows(report, view->group, &view->group->rows[i]))
-			put_joint_row(columns, view, totals, &view->group->rows[i], out);
+	for (size_t i = 0; i < view->group->row_count; i++) {
+		const struct sp_joint_row *row = sp_group_row(view->group, i);
+		if (report_shows(report, view->group, row))
+			put_joint_row(columns, view, totals, row, out);
+	}
 }
 
 static bool is_grouped(const struct report *report, const struct sp_profile *profile)
@@ -202,7 +204,7 @@ static bool write_csv(const struct report *report, FILE *out)
 		size_t count = report_row_count(report, profile);
 		bool totals = report_has_totals(report, profile);
 		for (size_t j = 0; j < count; j++)
-			put_row(&columns, profile, totals, &profile->rows[j], out);
+			put_row(&columns, profile, totals, sp_profile_row(profile, j), out);
 	}
 	return true;
 }

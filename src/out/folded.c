@@ -169,9 +169,11 @@ static bool push_level(struct folded_writer *folder, const struct sp_tree_node *
 	if (!level.nodes)
 		return false;
 	for (size_t i = 0; i < size; i++)
-		for (size_t j = 0; j < group[i]->child_count; j++)
-			if (group[i]->children[j].total.share.value >= folder->report->tree_limit)
-				level.nodes[level.count++] = &group[i]->children[j];
+		for (size_t j = 0; j < group[i]->child_count; j++) {
+			const struct sp_tree_node *child = sp_tree_child(group[i], j);
+			if (child->total.share.value >= folder->report->tree_limit)
+				level.nodes[level.count++] = child;
+		}
 	qsort(level.nodes, level.count, sizeof(*level.nodes), compare);
 	*list_push(&folder->levels) = level;
 	return true;

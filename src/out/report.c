@@ -30,10 +30,10 @@ const char *report_key_name(const struct report *report, enum sp_key key)
 	return key < SP_KEY_FIELD ? sp_key_name(key) : report->field_names[key - SP_KEY_FIELD];
 }
 
-size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_COUNT])
+size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_LIMIT])
 {
 	size_t count = 0;
-	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++)
+	for (enum sp_key key = 0; key < SP_KEY_LIMIT; key++)
 		if (key != SP_KEY_EVENT && report_has_key(report, key))
 			ret[count++] = key;
 	return count;
@@ -120,20 +120,22 @@ size_t report_row_count(const struct report *report, const struct sp_profile *pr
 {
 	size_t count = 0;
 	while (count < profile->row_count &&
-	       row_order_weight(report, &profile->rows[count])->share.value >= report->row_limit)
+	       row_order_weight(report, sp_profile_row(profile, count))->share.value >=
+		       report->row_limit)
 		count++;
 	return count;
 }
 
 /* Returns how many of the first rows make up `row_coverage` of all rows' self weight. */
-static size_t covering_rows(const struct report *report, const struct sp_row *rows, size_t count)
+static size_t covering_rows(const struct report *report, const struct sp_profile *profile,
+			    size_t count)
 {
 	double all = 0, left;
 	for (size_t i = 0; i < count; i++)
-		all += (double)rows[i].self.weight;
+		all += (double)sp_profile_row(profile, i)->self.weight;
 	left = all;
 	for (size_t i = 0; i < count; i++) {
-		left -= (double)rows[i].self.weight;
+		left -= (double)sp_profile_row(profile, i)->self.weight;
 		if (left <= all * (1 - report->row_coverage))
 			return i + 1;
 	}
@@ -144,7 +146,7 @@ size_t report_text_row_count(const struct report *report, const struct sp_profil
 {
 	size_t count = report_row_count(report, profile);
 	if (report->row_coverage > 0)
-		count = covering_rows(report, profile->rows, count);
+		count = covering_rows(report, profile, count);
 	return report->row_most && count > report->row_most ? report->row_most : count;
 }
 

@@ -3,6 +3,7 @@
 #ifndef OUT_REPORT_H
 #define OUT_REPORT_H
 
+#include <sprof/private/command.h>
 #include <sprof/sprof.h>
 #include <stdio.h>
 #include "term.h"
@@ -15,7 +16,7 @@ struct joint_view {
 
 /* Table columns other than keys, as -F names them. */
 enum report_column {
-	REPORT_COLUMN_SELF = SP_KEY_COUNT,
+	REPORT_COLUMN_SELF = SP_KEY_LIMIT,
 	REPORT_COLUMN_TOTAL,
 	REPORT_COLUMN_SELF_RANGE,
 	REPORT_COLUMN_TOTAL_RANGE,
@@ -91,7 +92,7 @@ bool report_has_key(const struct report *report, enum sp_key key);
 const char *report_key_name(const struct report *report, enum sp_key key);
 
 /* Collects the keys except the event in the stable order of CSV and JSON. Returns their number. */
-size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_COUNT]);
+size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_LIMIT]);
 
 /* Returns the row's text for a key with text values; NULL: unknown. */
 const char *row_text(const struct sp_row *row, enum sp_key key);

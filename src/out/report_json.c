@@ -42,7 +42,7 @@ static void write_name(struct json *json, const char *key, const char *name)
 /* Keys and options that are the same for all rows. */
 struct row_keys {
 	const struct report *report;
-	enum sp_key keys[SP_KEY_COUNT];
+	enum sp_key keys[SP_KEY_LIMIT];
 	size_t count;
 	bool totals, build_id, event;
 	uint64_t missing; /* weight that may be missing in the whole profile */
@@ -125,7 +125,7 @@ static void write_ratios(struct json *json, const struct sp_group *group, const 
 	json_begin(json, key, '[');
 	for (size_t i = 0; i < group->ratio_count; i++) {
 		json_begin(json, NULL, '{');
-		json_string(json, "name", group->ratios[i].name);
+		json_string(json, "name", sp_group_ratio(group, i)->name);
 		if (ratios[i].known)
 			json_double(json, "value", ratios[i].value);
 		if (ratios[i].bounded) {
@@ -154,9 +154,9 @@ static void write_joint_row(const struct row_keys *of, struct json *json,
 		write_ratios(json, group, "ratios", row->ratios);
 	if (group->ratio_count && of->totals)
 		write_ratios(json, group, "total_ratios", row->total_ratios);
-	write_keys(of, json, &row->row);
-	write_name_source(json, row->row.function ?: row->row.symbol, row->row.from_cfi);
-	write_identity(json, row->row.identity);
+	write_keys(of, json, row->row);
+	write_name_source(json, row->row->function ?: row->row->symbol, row->row->from_cfi);
+	write_identity(json, row->row->identity);
 	json_end(json, '}');
 }
 
@@ -175,9 +175,11 @@ static void write_group(const struct report *report, struct json *json,
 		json_string(json, NULL, view->profiles[i]->event);
 	json_end(json, ']');
 	json_begin_lines(json, "rows", '[');
-	for (size_t i = 0; i < group->row_count; i++)
-		if (report_shows(report, group, &group->rows[i]))
-			write_joint_row(&of, json, group, &group->rows[i]);
+	for (size_t i = 0; i < group->row_count; i++) {
+		const struct sp_joint_row *row = sp_group_row(group, i);
+		if (report_shows(report, group, row))
+			write_joint_row(&of, json, group, row);
+	}
 	json_end_lines(json, ']');
 	json_end_lines(json, '}');
 }
@@ -243,7 +245,7 @@ static bool write_tree(const struct report *report, struct json *json,
 		struct json_level *level = &levels.items[levels.count - 1];
 		const struct sp_tree_node *child = NULL;
 		if (level->next < level->node->child_count)
-			child = &level->node->children[level->next++];
+			child = sp_tree_child(level->node, level->next++);
 		if (child && child->total.share.value >= report->tree_limit) {
 			begin_node(json, child);
 			done = push_level(&levels, child);
@@ -264,7 +266,7 @@ static void write_unsampled(struct json *json, const struct sp_profile *profile)
 		return;
 	json_begin_lines(json, "unsampled", '[');
 	for (size_t i = 0; i < profile->unsampled_count; i++) {
-		const struct sp_unsampled *of = &profile->unsampled[i];
+		const struct sp_unsampled *of = sp_profile_unsampled(profile, i);
 		json_begin(json, NULL, '{');
 		json_string(json, "comm", of->comm);
 		json_unsigned(json, "tasks", of->tasks);
@@ -338,7 +340,7 @@ static bool write_profile(const struct report *report, struct json *json, size_t
 	}
 	json_begin_lines(json, "rows", '[');
 	for (size_t i = 0; i < count; i++)
-		write_row(&of, json, &profile->rows[i]);
+		write_row(&of, json, sp_profile_row(profile, i));
 	json_end_lines(json, ']');
 	if (profile->tree)
 		done = write_tree(report, json, profile->tree);

@@ -164,7 +164,7 @@ static void add_stacks(const struct sp_profile *profile, enum sp_stack_end end,
 		       struct clauses *clauses)
 {
 	char text[FORMAT_SIZE];
-	double share = share_of(profile->stacks[end], sp_profile_stacks(profile));
+	double share = share_of(profile->stacks[end], sp_profile_stack_count(profile));
 	if (share >= KIND_LEAST)
 		add_clause(clauses, "%s %s", format_percent(share, text),
 			   sp_stack_end_words(end)->text);
@@ -178,7 +178,7 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 {
 	struct clauses clauses = {.size = 0};
 	char share[FORMAT_SIZE];
-	uint64_t all = sp_profile_stacks(profile);
+	uint64_t all = sp_profile_stack_count(profile);
 	if (!profile->has_callchains || !all ||
 	    share_of(profile->stacks[SP_STACK_COMPLETE], all) >= STACKS_GOOD)
 		return;
@@ -256,7 +256,7 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 			   timed ? "" : " of them",
 			   format_percent(share_of(profile->shown_weight, profile->weight), share));
 	add_bounds(profile, &clauses);
-	uint64_t stacks = sp_profile_stacks(profile);
+	uint64_t stacks = sp_profile_stack_count(profile);
 	double complete = share_of(profile->stacks[SP_STACK_COMPLETE], stacks);
 	if (profile->has_callchains && stacks && complete >= STACKS_GOOD)
 		add_clause(&clauses, "stacks %s complete", format_percent(complete, share));

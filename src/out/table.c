@@ -225,9 +225,11 @@ static void write_left_out(const struct report *report, size_t count, double res
 static double share_of_stacks(const struct sp_profile *profile)
 {
 	double share = 1;
-	for (size_t i = 0; i < profile->row_count; i++)
-		if (!profile->rows[i].total.samples)
-			share -= profile->rows[i].self.share.value;
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const struct sp_row *row = sp_profile_row(profile, i);
+		if (!row->total.samples)
+			share -= row->self.share.value;
+	}
 	return share;
 }
 
@@ -344,10 +346,10 @@ bool table_write(const struct report *report, const struct sp_profile *profile, 
 	if (!rows)
 		return false;
 	for (size_t i = 0; i < count; i++)
-		rows[i].row = &profile->rows[i];
+		rows[i].row = sp_profile_row(profile, i);
 	size_t first = write_entry_rows(report, profile, rows, count, out);
 	for (size_t i = count; i < profile->row_count; i++)
-		rest += profile->rows[i].self.share.value;
+		rest += sp_profile_row(profile, i)->self.share.value;
 	struct row_table table = {.report = report, .term = &report->term, .rows = rows + first,
 				  .row_count = count - first, .branches = profile->of_branches,
 				  .decimals = range_decimals(profile->samples)};
@@ -385,9 +387,11 @@ bool table_write_group(const struct report *report, const struct joint_view *vie
 	double rest = 0;
 	if (!rows)
 		return false;
-	for (size_t i = 0; i < group->row_count; i++)
-		if (report_shows(report, group, &group->rows[i]))
-			rows[count++] = (struct table_line){&group->rows[i].row, &group->rows[i]};
+	for (size_t i = 0; i < group->row_count; i++) {
+		const struct sp_joint_row *row = sp_group_row(group, i);
+		if (report_shows(report, group, row))
+			rows[count++] = (struct table_line){row->row, row};
+	}
 	size_t shown = covering_joint_rows(report, rows, count, group->profile_count);
 	for (size_t i = shown; i < count; i++)
 		rest += rows[i].joint->self[0].share.value;

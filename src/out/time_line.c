@@ -53,7 +53,7 @@ static void make_curve(const struct timeline *timeline, struct curve *curve)
 	double span_ns = (double)(timeline->last_ns - timeline->first_ns) + 1;
 	curve->width_ns = span_ns / (double)curve->count;
 	for (size_t i = 0; i < timeline->bins_count; i++) {
-		const struct sp_time_bins *bins = &timeline->bins[i];
+		const struct sp_time_bins *bins = timeline->bins[i];
 		double width_ns = (double)bins->width_ns;
 		double begin_ns = bins->begin_ns >= timeline->first_ns ?
 					  (double)(bins->begin_ns - timeline->first_ns) :
@@ -131,8 +131,8 @@ static uint64_t count_samples(const struct timeline *timeline)
 {
 	uint64_t samples = 0;
 	for (size_t i = 0; i < timeline->bins_count; i++)
-		for (size_t j = 0; j < timeline->bins[i].count; j++)
-			samples += timeline->bins[i].samples[j];
+		for (size_t j = 0; j < timeline->bins[i]->count; j++)
+			samples += timeline->bins[i]->samples[j];
 	return samples;
 }
 

@@ -10,7 +10,7 @@ struct report;
 
 struct timeline {
 	uint64_t first_ns, last_ns;       /* first and last sample of all events */
-	const struct sp_time_bins *bins;  /* samples over time of each shown event */
+	const struct sp_time_bins *const *bins;  /* samples over time of each shown event */
 	size_t bins_count;
 	const struct sp_time_span *times; /* spans of --time; none: the whole recording */
 	size_t time_count;

@@ -62,7 +62,7 @@ static size_t shown_children(const struct tree_writer *tree, const struct sp_tre
 {
 	size_t count = 0;
 	while (count < node->child_count &&
-	       node->children[count].total.share.value >= tree->report->tree_limit)
+	       sp_tree_child(node, count)->total.share.value >= tree->report->tree_limit)
 		count++;
 	return count;
 }
@@ -79,9 +79,10 @@ static void hide_children(const struct tree_writer *tree, struct tree_line *line
 	double rest = node->total.share.value - node->self.share.value;
 	size_t shown = shown_children(tree, node);
 	for (size_t i = 0; i < node->child_count; i++) {
-		rest -= node->children[i].total.share.value;
+		double share = sp_tree_child(node, i)->total.share.value;
+		rest -= share;
 		if (i >= shown)
-			line->hidden += node->children[i].total.share.value;
+			line->hidden += share;
 	}
 	line->hidden_count += node->child_count - shown + node->left_out;
 	/* The analysis left out small nodes (left_out): adds their share. */
@@ -95,8 +96,8 @@ static struct tree_line line_of(const struct tree_writer *tree, const struct sp_
 	struct tree_line line = {node, node, 1, node->self.share.value, 0, 0};
 	hide_children(tree, &line);
 	while (shown_children(tree, line.last) == 1 &&
-	       same_function(line.last, &line.last->children[0])) {
-		line.last = &line.last->children[0];
+	       same_function(line.last, sp_tree_child(line.last, 0))) {
+		line.last = sp_tree_child(line.last, 0);
 		line.depth++;
 		line.self += line.last->self.share.value;
 		hide_children(tree, &line);
@@ -108,7 +109,8 @@ static struct tree_line line_of(const struct tree_writer *tree, const struct sp_
 static bool passes_on(const struct tree_writer *tree, const struct sp_tree_node *node)
 {
 	return !tree->report->process_tree && shown_children(tree, node) == 1 &&
-	       (double)node->children[0].total.weight > CHAIN_SHARE * (double)node->total.weight;
+	       (double)sp_tree_child(node, 0)->total.weight >
+		       CHAIN_SHARE * (double)node->total.weight;
 }
 
 /*
@@ -422,7 +424,7 @@ static void write_hidden(const struct tree_writer *tree, const struct tree_level
 static bool write_child(struct tree_writer *tree)
 {
 	struct tree_level *level = &tree->levels.items[tree->levels.count - 1];
-	const struct sp_tree_node *node = &level->node->children[level->next++];
+	const struct sp_tree_node *node = sp_tree_child(level->node, level->next++);
 	bool top = tree->levels.count == 1;
 	size_t depth = tree->levels.count - 1;
 	bool last = level->next == level->shown && !tells_hidden(tree, level);
@@ -440,7 +442,7 @@ static bool write_child(struct tree_writer *tree)
 		if (line.depth > 1 || !passes_on(tree, line.last))
 			break;
 		before = line.last->dso;
-		line = line_of(tree, &line.last->children[0]);
+		line = line_of(tree, sp_tree_child(line.last, 0));
 		write_numbers(tree, &line, false);
 		guides = write_guides(tree, guide, depth);
 	}
@@ -501,7 +503,7 @@ static void count_processes(const struct sp_tree_node *node, double limit,
 			    struct process_counts *counts)
 {
 	for (size_t i = 0; i < node->child_count; i++) {
-		const struct sp_tree_node *child = &node->children[i];
+		const struct sp_tree_node *child = sp_tree_child(node, i);
 		bool shown = child->total.share.value >= limit;
 		counts->shown += shown;
 		counts->hidden += !shown;
@@ -522,7 +524,7 @@ static double next_share(const struct sp_tree_node *node, double limit)
 {
 	double least = 1;
 	for (size_t i = 0; i < node->child_count; i++) {
-		const struct sp_tree_node *child = &node->children[i];
+		const struct sp_tree_node *child = sp_tree_child(node, i);
 		double share = child->total.share.value;
 		double below = share > limit ? next_share(child, limit) : 1;
 		if (share > limit && share < least)

@@ -14,13 +14,14 @@
 
 static void check_profile(const struct sp_profile *profile, bool ranges)
 {
-	uint64_t sum = sp_profile_stacks(profile);
+	uint64_t sum = sp_profile_stack_count(profile);
 	/* Branches are no stacks, and those outside of ranges are not read. */
 	assert(profile->of_branches ? sum == 0 : ranges ? sum <= profile->samples
 							: sum == profile->samples);
 	assert(profile->shown_samples <= profile->samples);
 	for (size_t i = 0; i < profile->row_count; i++)
-		assert(profile->rows[i].self.samples <= profile->rows[i].total.samples);
+		assert(sp_profile_row(profile, i)->self.samples <=
+		       sp_profile_row(profile, i)->total.samples);
 }
 
 static uint64_t sum_groups(const struct sp_analysis *analysis)
@@ -31,7 +32,7 @@ static uint64_t sum_groups(const struct sp_analysis *analysis)
 		assert(group->profile_count >= 2);
 		for (size_t j = 0; j < group->row_count; j++)
 			for (size_t k = 0; k < group->ratio_count; k++) {
-				const struct sp_ratio *ratio = &group->rows[j].ratios[k];
+				const struct sp_ratio *ratio = &sp_group_row(group, j)->ratios[k];
 				assert(ratio->known || !ratio->bounded);
 				assert(!ratio->bounded || (ratio->low <= ratio->value &&
 							   ratio->value <= ratio->high));
@@ -74,15 +75,16 @@ static enum sp_mode mode_of_time(enum mode mode)
 /* Adds up what must not depend on the number of threads. */
 static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 {
-	enum sp_key keys[SP_KEY_COUNT];
+	enum sp_key keys[SP_KEY_LIMIT];
 	size_t key_count = 0;
 	static const struct sp_field fields[] = {
 		{"common_pid", -1, false}, {"prev_comm", -1, false}, {"prev_state", 0, true},
 	};
 	enum sp_key first = mode == MODE_TRACES ? SP_KEY_TRACE : SP_KEY_FIRST_VALUE;
-	enum sp_key end = mode == MODE_TRACES ? SP_KEY_COUNT : SP_KEY_TRACE;
+	enum sp_key end = mode == MODE_TRACES ? SP_KEY_LIMIT : SP_KEY_TRACE;
 	for (enum sp_key key = first; key < end; key++)
-		if (mode != MODE_CALLS && sp_key_is_of_branches(key) == (mode == MODE_BRANCHES))
+		if (sp_key_name(key) && mode != MODE_CALLS &&
+		    sp_key_is_of_branches(key) == (mode == MODE_BRANCHES))
 			keys[key_count++] = key;
 
 	struct sp_ctx *ctx;

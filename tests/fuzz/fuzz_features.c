@@ -150,12 +150,13 @@ static size_t look(const struct sp_file_info *info)
 		for (const char *const *text = lists[i]; text && *text; text++)
 			sum += strlen(*text);
 	for (size_t i = 0; i < info->numa_node_count; i++)
-		sum += strlen(info->numa_nodes[i].cpus);
+		sum += strlen(sp_file_numa_node(info, i)->cpus);
 	for (size_t i = 0; i < info->topology.place_count; i++)
 		sum += (size_t)info->topology.places[i].core;
 	for (size_t i = 0; i < info->build_id_count; i++) {
-		assert(info->build_ids[i].build_id_size <= sizeof(info->build_ids[i].build_id));
-		sum += strlen(info->build_ids[i].filename);
+		assert(sp_file_build_id(info, i)->build_id_size <=
+		       sizeof(sp_file_build_id(info, i)->build_id));
+		sum += strlen(sp_file_build_id(info, i)->filename);
 	}
 	return sum;
 }

@@ -9,6 +9,7 @@
 #include <sprof/reader.h>
 #include "base/cleanup.h"
 #include "fuzz.h"
+#include "reader/feature_payloads.h"
 
 /* Touches all that a record of the kinds with strings and arrays points to. */
 static size_t touch(const struct sp_record *record)
@@ -64,11 +65,11 @@ static size_t read_info(const struct sp_reader *reader)
 	for (const char *const *argument = info->cmdline; argument && *argument; argument++)
 		sum += strlen(*argument);
 	for (size_t i = 0; i < info->build_id_count; i++)
-		sum += strlen(info->build_ids[i].filename);
+		sum += strlen(sp_file_build_id(info, i)->filename);
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
 		sum += strlen(sp_reader_event(reader, i)->name);
 	for (unsigned int bit = 0; bit < 40; bit++) {
-		struct sp_bytes payload = sp_reader_feature(reader, bit);
+		struct sp_bytes payload = reader_feature(reader, bit);
 		for (size_t i = 0; i < payload.size; i++)
 			sum += payload.bytes[i];
 	}

@@ -127,7 +127,7 @@ static void add_rows(const struct sp_profile *profile, uint32_t tid, uint64_t fr
 		     uint64_t until_ns, struct sp_thread_times *to)
 {
 	for (size_t i = 0; i < profile->row_count; i++) {
-		const struct sp_row *row = &profile->rows[i];
+		const struct sp_row *row = sp_profile_row(profile, i);
 		uint64_t time_ns = sp_row_value(row, SP_KEY_TIME)->number;
 		if (row->tid != (int32_t)tid || time_ns < from_ns || time_ns >= until_ns)
 			continue;
@@ -172,7 +172,7 @@ static void check_lanes(const struct asking *asking, const struct sp_analysis *a
 	uint64_t step_ns = (asking->range.end_ns - asking->range.begin_ns) / STEPS;
 	for (size_t i = 0; i < timeline->thread_count && step_ns; i++) {
 		struct sp_thread_times steps[STEPS], times = {0};
-		uint32_t tid = (uint32_t)timeline->threads[i].tid;
+		uint32_t tid = (uint32_t)sp_timeline_thread(timeline, i)->tid;
 		size_t at = 0, count = thread_lives_count(asking->threads);
 		while (at < count && thread_lives_at(asking->threads, at)->tid != tid)
 			at++;

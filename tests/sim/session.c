@@ -179,7 +179,7 @@ static void run(struct sp_capture *capture, const struct sim_scenario *scenario)
 	else
 		run_step_by_step(capture, scenario);
 	read_names(capture);
-	sim_result.stats = sp_capture_stats(capture);
+	sim_result.stats = *sp_capture_stats(capture);
 	for (size_t i = 0; sim.verbose && i < sp_capture_note_count(capture); i++)
 		printf("# note: %s\n", sp_capture_note(capture, i));
 	end_command(capture);

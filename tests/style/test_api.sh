@@ -67,6 +67,17 @@ if [ -f doc/libsprof.3 ]; then
 	same "the manual names nothing that is not there" "$tmp/none" "$tmp/unknown"
 fi
 
+# Users' programs must not depend on the size of structs and enums of results.
+check "no function returns a struct by value" \
+	sh -c '! grep -nE "^SP_API (const )?struct sp_[a-z0-9_]+ sp_" include/sprof/*.h'
+check "no enum has a count" sh -c '! grep -nE "\bSP_[A-Z_]*COUNT\b" include/sprof/*.h'
+printf '#include <sprof/sprof.h>\n%s\n' 'int pid(const struct sp_profile *p) { return p->rows[1].pid; }' \
+	>"$tmp/stride.c"
+sed 's/p->rows\[1\]\./sp_profile_row(p, 1)->/' "$tmp/stride.c" >"$tmp/index.c"
+check "results are read by index" $CC -Iinclude -fsyntax-only "$tmp/index.c"
+check "results are not read by stride" sh -c '! "$@" 2>/dev/null' sh \
+	$CC -Iinclude -fsyntax-only "$tmp/stride.c"
+
 # The checker itself.
 cat >"$tmp/made-up.h" <<'END'
 /* Documented. */

@@ -187,7 +187,7 @@ static void rows_are(const struct made *made, size_t event, const char *wanted)
 	const struct sp_profile *of = profile(made, event);
 	char text[2000] = "";
 	for (size_t i = 0; i < of->row_count; i++) {
-		const struct sp_row *row = &of->rows[i];
+		const struct sp_row *row = sp_profile_row(of, i);
 		const char *name = row->symbol ?: row->function;
 		size_t used = strlen(text);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s%s%s%s ",
@@ -344,7 +344,7 @@ TEST(guest_code_is_separate)
 	ck_assert_uint_eq(all->row_count, 4);
 	size_t guests = 0;
 	for (size_t i = 0; i < all->row_count; i++) {
-		const struct sp_row *row = &all->rows[i];
+		const struct sp_row *row = sp_profile_row(all, i);
 		bool guest = !strcmp(row->dso, "[guest]");
 		ck_assert(guest == (row->level == SP_LEVEL_GUEST_USER ||
 				    row->level == SP_LEVEL_GUEST_KERNEL));
@@ -599,7 +599,7 @@ TEST(stacks_are_counted_by_their_ends)
 static void print_tree(const struct sp_tree_node *node, char *text, size_t size)
 {
 	for (size_t i = 0; i < node->child_count; i++) {
-		const struct sp_tree_node *child = &node->children[i];
+		const struct sp_tree_node *child = sp_tree_child(node, i);
 		snprintf(text + strlen(text), size - strlen(text), "%s%s%s %d", i ? ", " : "",
 			 child->truncated ? "!" : "", child->function, (int)child->total.samples);
 		if (!child->child_count)
@@ -756,8 +756,8 @@ TEST(filters_change_rows_but_not_the_whole)
 		uint64_t samples = 0;
 		double share = 0;
 		for (size_t j = 0; j < of->row_count; j++) {
-			samples += of->rows[j].self.samples;
-			share += of->rows[j].self.share.value;
+			samples += sp_profile_row(of, j)->self.samples;
+			share += sp_profile_row(of, j)->self.share.value;
 		}
 		ck_assert_uint_eq(of->samples, 18);
 		ck_assert_uint_eq(of->weight, 180);
@@ -863,10 +863,10 @@ TEST(timelines_list_losses_by_time)
 	finish(&made);
 	const struct sp_timeline *timeline = sp_analysis_timeline(made.analysis, 0);
 	ck_assert_uint_eq(timeline->loss_count, 2);
-	ck_assert_uint_eq(timeline->losses[0].time_ns, 2000);
-	ck_assert_uint_eq(timeline->losses[0].lost, 7);
-	ck_assert_uint_eq(timeline->losses[1].time_ns, 5000);
-	ck_assert_uint_eq(timeline->losses[1].lost, 60);
+	ck_assert_uint_eq(sp_timeline_loss(timeline, 0)->time_ns, 2000);
+	ck_assert_uint_eq(sp_timeline_loss(timeline, 0)->lost, 7);
+	ck_assert_uint_eq(sp_timeline_loss(timeline, 1)->time_ns, 5000);
+	ck_assert_uint_eq(sp_timeline_loss(timeline, 1)->lost, 60);
 	forget_analysis(&made);
 	/* Too many of them: neighbours are added up. */
 	for (uint64_t i = 1; i <= 25000; i++)
@@ -874,12 +874,12 @@ TEST(timelines_list_losses_by_time)
 	finish(&made);
 	timeline = sp_analysis_timeline(made.analysis, 0);
 	ck_assert_uint_eq(timeline->loss_count, 8334);
-	ck_assert_uint_eq(timeline->losses[0].time_ns, 10001);
-	ck_assert_uint_eq(timeline->losses[0].lost, 69);
-	ck_assert_uint_eq(timeline->losses[8333].time_ns, 35000);
+	ck_assert_uint_eq(sp_timeline_loss(timeline, 0)->time_ns, 10001);
+	ck_assert_uint_eq(sp_timeline_loss(timeline, 0)->lost, 69);
+	ck_assert_uint_eq(sp_timeline_loss(timeline, 8333)->time_ns, 35000);
 	uint64_t lost = 0;
 	for (size_t i = 0; i < timeline->loss_count; i++)
-		lost += timeline->losses[i].lost;
+		lost += sp_timeline_loss(timeline, i)->lost;
 	ck_assert_uint_eq(lost, 67 + 50000);
 	made_deinit(&made);
 }
@@ -894,9 +894,9 @@ static void switch_task(struct made *made, uint64_t time_ns, uint32_t tid, uint1
 /* Returns the state of a node's outermost caller. */
 static enum sp_state state_of(const struct sp_timeline *timeline, uint32_t node)
 {
-	while (timeline->nodes[node].parent)
-		node = timeline->nodes[node].parent;
-	return timeline->nodes[node].node->state;
+	while (sp_timeline_node(timeline, node)->parent)
+		node = sp_timeline_node(timeline, node)->parent;
+	return sp_timeline_node(timeline, node)->node->state;
 }
 
 /* Returns the time of a thread (0: all) in a state from a time up to another. */
@@ -905,8 +905,8 @@ static uint64_t cells_of(const struct sp_timeline *timeline, int32_t tid, enum s
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < timeline->cell_count; i++) {
-		const struct sp_cell *cell = &timeline->cells[i];
-		if (tid && timeline->threads[cell->thread].tid != tid)
+		const struct sp_cell *cell = sp_timeline_cell(timeline, i);
+		if (tid && sp_timeline_thread(timeline, cell->thread)->tid != tid)
 			continue;
 		if (cell->time_ns >= from_ns && cell->time_ns < until_ns &&
 		    state_of(timeline, cell->node) == state)
@@ -926,7 +926,7 @@ static void parts_have_states(struct made *made, bool running)
 	ck_assert_uint_gt(count, 100);
 	ck_assert_uint_le(count, 700);
 	for (size_t i = 0; i < timeline->thread_count; i++) {
-		int32_t tid = timeline->threads[i].tid;
+		int32_t tid = sp_timeline_thread(timeline, i)->tid;
 		ck_assert(sp_analysis_state_times(made->analysis, i, begin, part, count, times));
 		for (size_t j = 0; j < count; j++) {
 			uint64_t from = begin + j * part, until = from + part;
@@ -1223,10 +1223,10 @@ TEST(short_tasks_without_a_sample_are_reported_by_program)
 	const struct sp_profile *of = profile(&made, 0);
 	ck_assert_uint_eq(of->unsampled_count, 3);
 	/* A sleeping task has used no more than a period. */
-	is_unsampled(&of->unsampled[0], "sleepy", 1, 1, MS(1), false);
-	is_unsampled(&of->unsampled[1], "short", 3, 2, MS(3) / 4, false);
-	is_unsampled(&of->unsampled[2], "seen", 1, 0, 0, true);
-	ck_assert_uint_eq(of->unsampled[0].lasted_ns, MS(50));
+	is_unsampled(sp_profile_unsampled(of, 0), "sleepy", 1, 1, MS(1), false);
+	is_unsampled(sp_profile_unsampled(of, 1), "short", 3, 2, MS(3) / 4, false);
+	is_unsampled(sp_profile_unsampled(of, 2), "seen", 1, 0, 0, true);
+	ck_assert_uint_eq(sp_profile_unsampled(of, 0)->lasted_ns, MS(50));
 	const struct sp_finding *unsampled = finding(&made, SP_FINDING_UNSAMPLED);
 	says(unsampled, "3 of 5 threads and processes ended before their first sample of cpu-clock: "
 			"up to 37% of the total is missing "
@@ -1292,8 +1292,8 @@ static const struct sp_row *row_of_comm(const struct made *made, const char *com
 {
 	const struct sp_profile *of = profile(made, 0);
 	for (size_t i = 0; i < of->row_count; i++)
-		if (!strcmp(of->rows[i].comm, comm))
-			return &of->rows[i];
+		if (!strcmp(sp_profile_row(of, i)->comm, comm))
+			return sp_profile_row(of, i);
 	ck_abort_msg("no row of %s", comm);
 	return NULL;
 }
@@ -1331,7 +1331,7 @@ TEST(weight_without_samples_widens_the_rows_it_may_belong_to)
 	mixed.options.rows.keys = (const enum sp_key[]){SP_KEY_DSO};
 	mixed.options.rows.key_count = 1;
 	finish(&mixed);
-	ck_assert_uint_eq(profile(&mixed, 0)->rows[0].missing_weight, MS(19) / 4);
+	ck_assert_uint_eq(sp_profile_row(profile(&mixed, 0), 0)->missing_weight, MS(19) / 4);
 	made_deinit(&mixed);
 }
 
@@ -1353,8 +1353,8 @@ TEST(switches_say_what_short_lives_used)
 	finish(&made);
 	const struct sp_profile *of = profile(&made, 0);
 	ck_assert_uint_eq(of->unsampled_count, 3);
-	is_unsampled(&of->unsampled[0], "short", 3, 2, MS(3) / 4, false);
-	is_unsampled(&of->unsampled[1], "sleepy", 1, 1, 25000, true);
+	is_unsampled(sp_profile_unsampled(of, 0), "short", 3, 2, MS(3) / 4, false);
+	is_unsampled(sp_profile_unsampled(of, 1), "sleepy", 1, 1, 25000, true);
 	made_deinit(&made);
 }
 
@@ -1449,7 +1449,7 @@ static void compare_trees(const struct sp_tree_node *a, const struct sp_tree_nod
 	    strcmp(a->function ?: "", b->function ?: "") || strcmp(a->dso ?: "", b->dso ?: ""))
 		ck_abort_msg("%s differs", a->function ?: "the root");
 	for (size_t i = 0; i < a->child_count; i++)
-		compare_trees(&a->children[i], &b->children[i]);
+		compare_trees(sp_tree_child(a, i), sp_tree_child(b, i));
 }
 
 /* Enough for several ranges of the file. */
@@ -1499,7 +1499,7 @@ TEST(results_do_not_depend_on_the_number_of_threads)
 		ck_assert_uint_gt(a->row_count, 500);
 		ck_assert_uint_eq(a->row_count, b->row_count);
 		for (size_t j = 0; j < a->row_count; j++) {
-			const struct sp_row *x = &a->rows[j], *y = &b->rows[j];
+			const struct sp_row *x = sp_profile_row(a, j), *y = sp_profile_row(b, j);
 			if (strcmp(x->comm, y->comm) || strcmp(x->dso, y->dso) ||
 			    strcmp(x->symbol, y->symbol) || x->cpu != y->cpu ||
 			    memcmp(&x->self, &y->self, sizeof(x->self)) ||
@@ -1542,15 +1542,15 @@ TEST(totals_agree_with_a_count_sample_by_sample)
 	const struct sp_profile *of = profile(&made, 0);
 	ck_assert_uint_eq(of->row_count, FUNCTIONS - 1);
 	for (size_t i = 0; i < of->row_count; i++) {
-		size_t function = of->rows[i].address / 16;
-		ck_assert_uint_eq(of->rows[i].self.samples, selfs[function]);
-		ck_assert_uint_eq(of->rows[i].total.samples, totals[function]);
+		size_t function = sp_profile_row(of, i)->address / 16;
+		ck_assert_uint_eq(sp_profile_row(of, i)->self.samples, selfs[function]);
+		ck_assert_uint_eq(sp_profile_row(of, i)->total.samples, totals[function]);
 	}
 	/* With callees, the outermost nodes are the sampled functions. */
 	ck_assert_uint_eq(of->tree->total.samples, SAMPLES);
 	for (size_t i = 0; i < of->tree->child_count; i++)
-		ck_assert_uint_eq(of->tree->children[i].total.samples,
-				  selfs[of->tree->children[i].address / 16]);
+		ck_assert_uint_eq(sp_tree_child(of->tree, i)->total.samples,
+				  selfs[sp_tree_child(of->tree, i)->address / 16]);
 	made_deinit(&made);
 }
 
@@ -1621,14 +1621,14 @@ TEST(recordings_are_summed_each_with_its_own_machine)
 							     .time_count = 1}};
 	ok_or_fail(sp_analysis_sum(first.ctx, twice, 1, &options, &first.analysis));
 	rows_are(&first, 1, "a a 0x10 3");
-	struct sp_share once = profile(&first, 1)->rows[0].self.share;
+	struct sp_share once = sp_profile_row(profile(&first, 1), 0)->self.share;
 	ck_assert(once.value > 0.99);
 	sp_analysis_free(first.analysis);
 	ok_or_fail(sp_analysis_sum(first.ctx, (struct sp_recording[]){recordings[0], recordings[2]}, 2,
 				   &options, &first.analysis));
 	rows_are(&first, 1, "a a 0x10 6");
 	/* Twice the samples: a narrower interval. */
-	ck_assert(profile(&first, 1)->rows[0].self.share.low > once.low);
+	ck_assert(sp_profile_row(profile(&first, 1), 0)->self.share.low > once.low);
 	sp_analysis_free(first.analysis);
 	/* Each with times of its own. */
 	ok_or_fail(sp_analysis_sum(first.ctx, twice, 2, &options, &first.analysis));

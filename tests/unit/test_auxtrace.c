@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "file/file_format.h"
 #include "files.h"
+#include "reader/feature_payloads.h"
 #include "recording.h"
 #include "root.h"
 
@@ -157,7 +158,7 @@ static void check_file(const char *path, size_t samples)
 	struct sp_reader *reader;
 	const struct sp_record *record;
 	ok_or_fail(sp_reader_open(NULL, path, &reader));
-	struct sp_bytes index = sp_reader_feature(reader, FEATURE_AUXTRACE);
+	struct sp_bytes index = reader_feature(reader, FEATURE_AUXTRACE);
 	uint64_t count, position = 0, place[2];
 	ck_assert_uint_ge(index.size, 8);
 	memcpy(&count, index.bytes, 8);

@@ -222,8 +222,8 @@ static void check_report(const char *path, uint64_t samples)
 	ck_assert_uint_eq(profile->row_count, PROGRAMS);
 	uint64_t sum = 0;
 	for (size_t i = 0; i < profile->row_count; i++) {
-		ck_assert_str_eq(profile->rows[i].comm, profile->rows[i].dso);
-		sum += profile->rows[i].self.samples;
+		ck_assert_str_eq(sp_profile_row(profile, i)->comm, sp_profile_row(profile, i)->dso);
+		sum += sp_profile_row(profile, i)->self.samples;
 	}
 	ck_assert_uint_eq(sum, samples);
 	ck_assert_int_eq(stat(path, &st), 0);

@@ -142,7 +142,7 @@ static void rows_are(const struct fixture *f, const char *wanted)
 	const struct sp_profile *profile = sp_analysis_profile(f->analysis, 0);
 	char text[1000] = "";
 	for (size_t i = 0; i < profile->row_count; i++) {
-		const struct sp_row *row = &profile->rows[i];
+		const struct sp_row *row = sp_profile_row(profile, i);
 		size_t used = strlen(text);
 		snprintf(text + used, sizeof(text) - used, "%s%s %d/%d", i ? ", " : "", row->symbol,
 			 (int)row->self.samples, (int)row->total.samples);

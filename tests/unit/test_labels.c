@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sprof/private/command.h>
 #include <sprof/ctx.h>
 #include "files.h"
 #include "profile/cycles.h"
@@ -51,7 +52,7 @@ struct fixture {
 	struct names names;
 	struct labels labels;
 	struct functions rows, nodes;
-	bool keys[SP_KEY_COUNT];
+	bool keys[SP_KEY_LIMIT];
 	int asked; /* how often */
 };
 
@@ -266,7 +267,7 @@ TEST(without_inlines_lines_are_those_of_the_innermost_code)
 
 TEST(debug_information_is_read_where_something_needs_it)
 {
-	bool keys[SP_KEY_COUNT] = {[SP_KEY_SYMBOL] = true, [SP_KEY_DSO] = true};
+	bool keys[SP_KEY_LIMIT] = {[SP_KEY_SYMBOL] = true, [SP_KEY_DSO] = true};
 	ck_assert(!labels_need_sources(&(struct label_options){.keys = keys, .expand = true}));
 	ck_assert(labels_need_sources(
 		&(struct label_options){.keys = keys, .expand = true, .tree = true}));

@@ -6,6 +6,7 @@
 #include "file/deflate.h"
 #include "file/file_format.h"
 #include "files.h"
+#include "reader/feature_payloads.h"
 #include "recording.h"
 
 static struct record_buffer buffer;
@@ -126,7 +127,7 @@ TEST(the_feature_says_how_well_it_went)
 	struct sp_reader *reader;
 	uint32_t words[5];
 	ok_or_fail(sp_reader_open(NULL, path, &reader));
-	struct sp_bytes feature = sp_reader_feature(reader, FEATURE_COMPRESSED);
+	struct sp_bytes feature = reader_feature(reader, FEATURE_COMPRESSED);
 	ck_assert_uint_eq(feature.size, sizeof(words));
 	memcpy(words, feature.bytes, sizeof(words));
 	ck_assert_uint_eq(words[0], 1);

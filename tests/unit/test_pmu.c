@@ -332,7 +332,7 @@ TEST(probes_take_the_kernels_pmu)
 
 static const char *entry_of(const struct sp_catalog *catalog, const char *name)
 {
-	for (size_t i = 0; i < sp_catalog_count(catalog); i++)
+	for (size_t i = 0; i < sp_catalog_entry_count(catalog); i++)
 		if (!strcmp(sp_catalog_entry(catalog, i)->name, name))
 			return sp_catalog_entry(catalog, i)->type;
 	return "none";
@@ -358,9 +358,9 @@ TEST(catalog_lists_what_sysfs_and_tracefs_name)
 
 static const struct sp_limit *limit_of(const struct sp_limits *limits, const char *name)
 {
-	for (size_t i = 0; i < sp_limits_count(limits); i++)
-		if (!strcmp(sp_limits_get(limits, i)->name, name))
-			return sp_limits_get(limits, i);
+	for (size_t i = 0; i < sp_limits_entry_count(limits); i++)
+		if (!strcmp(sp_limits_entry(limits, i)->name, name))
+			return sp_limits_entry(limits, i);
 	ck_abort_msg("no limit %s", name);
 }
 

@@ -109,7 +109,7 @@ static void rows_are(const struct fixture *fixture, const char *wanted)
 {
 	char text[1000] = "";
 	for (size_t i = 0; i < fixture->profile.row_count; i++) {
-		const struct sp_row *row = &fixture->profile.rows[i];
+		const struct sp_row *row = sp_profile_row(&fixture->profile, i);
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s %d/%d",
 			 i ? ", " : "", row->comm ? row->comm : "", row->symbol ? row->symbol : "",
 			 (int)row->self.samples, (int)row->total.samples);
@@ -126,7 +126,7 @@ static void print_tree(const struct sp_tree_node *node, char *text, size_t size)
 		 (int)node->self.samples, (int)node->total.samples);
 	for (size_t i = 0; i < node->child_count; i++) {
 		snprintf(text + strlen(text), size - strlen(text), i ? ", " : " (");
-		print_tree(&node->children[i], text, size);
+		print_tree(sp_tree_child(node, i), text, size);
 	}
 	if (node->child_count)
 		snprintf(text + strlen(text), size - strlen(text), ")");
@@ -181,8 +181,8 @@ TEST(recursion_of_a_dso_is_counted_once_too)
 	chain(&fixture, 0, "main;f 2");
 	finish(&fixture);
 	rows_are(&fixture, " 5/5");
-	ck_assert_str_eq(fixture.profile.rows[0].dso, "program");
-	ck_assert_str_eq(fixture.profile.rows[0].dso_path, "/bin/program");
+	ck_assert_str_eq(sp_profile_row(&fixture.profile, 0)->dso, "program");
+	ck_assert_str_eq(sp_profile_row(&fixture.profile, 0)->dso_path, "/bin/program");
 	fixture_deinit(&fixture);
 }
 
@@ -207,7 +207,7 @@ TEST(groups_are_rows_of_their_own)
 	chain(&fixture, 1, "main;f 4");
 	finish(&fixture);
 	rows_are(&fixture, "twof 4/4, twomain 0/4, onef 3/3, onemain 0/3");
-	ck_assert_int_eq(fixture.profile.rows[2].pid, 7);
+	ck_assert_int_eq(sp_profile_row(&fixture.profile, 2)->pid, 7);
 	fixture_deinit(&fixture);
 }
 
@@ -286,7 +286,7 @@ TEST(trees_may_begin_with_commands)
 	chain(&fixture, 0, "main 1");
 	finish(&fixture);
 	tree_is(&fixture, " 0/5 (one 0/4 (main 1/4 (f 3/3)), two 0/1 (main 0/1 (f 1/1)))");
-	ck_assert_ptr_null(fixture.profile.tree->children[0].dso);
+	ck_assert_ptr_null(sp_tree_child(fixture.profile.tree, 0)->dso);
 	fixture_deinit(&fixture);
 }
 
@@ -301,10 +301,10 @@ TEST(light_branches_may_be_left_out)
 	chain(&fixture, 0, "n 4");
 	finish(&fixture);
 	tree_is(&fixture, " 0/10 (main 0/6 (f 0/4 (g 0/4 (h 3/3)), k 0/2), n 4/4)");
-	const struct sp_tree_node *main_node = &fixture.profile.tree->children[0];
+	const struct sp_tree_node *main_node = sp_tree_child(fixture.profile.tree, 0);
 	ck_assert_uint_eq(main_node->left_out, 0);
-	ck_assert_uint_eq(main_node->children[1].left_out, 2);
-	ck_assert_uint_eq(main_node->children[0].children[0].left_out, 1);
+	ck_assert_uint_eq(sp_tree_child(main_node, 1)->left_out, 2);
+	ck_assert_uint_eq(sp_tree_child(sp_tree_child(main_node, 0), 0)->left_out, 1);
 	fixture_deinit(&fixture);
 }
 
@@ -332,7 +332,7 @@ TEST(deep_chains_need_no_stack)
 	finish(&fixture);
 	const struct sp_tree_node *node = fixture.profile.tree;
 	size_t depth = 0, samples = 0;
-	for (; node->child_count; node = node->children, depth++)
+	for (; node->child_count; node = sp_tree_child(node, 0), depth++)
 		samples += node->self.samples;
 	ck_assert_uint_eq(depth, DEPTH);
 	ck_assert_uint_eq(samples, 1);

@@ -13,6 +13,7 @@
 #include "walk/walker.h"
 #include "files.h"
 #include "made_file.h"
+#include "reader/feature_payloads.h"
 #include "test.h"
 
 static struct bytes bytes;
@@ -182,11 +183,11 @@ TEST(features_are_read_in_both_orders)
 		ck_assert_uint_eq(info->clock_wall_ns, 1111);
 		ck_assert_uint_eq(info->clock_ns, 2222);
 		ck_assert_uint_eq(info->build_id_count, 2);
-		ck_assert_uint_eq(info->build_ids[0].build_id_size, 20);
-		ck_assert_uint_eq(info->build_ids[1].build_id_size, 8);
-		ck_assert_str_eq(info->build_ids[1].filename, "/bin/b");
+		ck_assert_uint_eq(sp_file_build_id(info, 0)->build_id_size, 20);
+		ck_assert_uint_eq(sp_file_build_id(info, 1)->build_id_size, 8);
+		ck_assert_str_eq(sp_file_build_id(info, 1)->filename, "/bin/b");
 		ck_assert(sp_reader_has_feature(reader, 200));
-		ck_assert_str_eq((const char *)sp_reader_feature(reader, 200).bytes, "private");
+		ck_assert_str_eq((const char *)reader_feature(reader, 200).bytes, "private");
 		ck_assert(!sp_reader_has_feature(reader, 201));
 		ck_assert(!sp_reader_has_feature(reader, 1000));
 		ck_assert_ptr_null(info->osrelease);
@@ -752,7 +753,7 @@ TEST(payloads_behind_records_are_passed_over)
 		ck_assert_uint_eq(counts.last_ip, 3);
 		ck_assert_uint_eq(counts.errors, 0);
 		ck_assert(sp_reader_has_feature(reader, FEATURE_TRACING_DATA));
-		ck_assert_uint_eq(sp_reader_feature(reader, FEATURE_TRACING_DATA).size, 32);
+		ck_assert_uint_eq(reader_feature(reader, FEATURE_TRACING_DATA).size, 32);
 		sp_reader_free(reader);
 	}
 }
@@ -1034,7 +1035,7 @@ TEST(overlapping_sections_do_not_exhaust_memory)
 	ck_assert_uint_eq(read_all(reader).samples, 1000);
 	size_t loaded = 0;
 	for (unsigned int bit = 0; bit < 256; bit++)
-		loaded += sp_reader_feature(reader, bit).size;
+		loaded += reader_feature(reader, bit).size;
 	ck_assert_uint_le(loaded, bytes.size);
 	ck_assert_uint_gt(sp_reader_damage_count(reader), 0);
 	sp_reader_free(reader);

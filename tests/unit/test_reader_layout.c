@@ -5,6 +5,7 @@
 #include "file/reader_io.h"
 #include "files.h"
 #include "made_file.h"
+#include "reader/feature_payloads.h"
 #include "test.h"
 
 #define SAMPLES 50
@@ -194,7 +195,7 @@ TEST(private_records_and_features_are_passed_over)
 		made_features(&bytes, features, 3);
 		struct sp_reader *reader = open_made();
 		is_whole(reader, "private records");
-		ck_assert_uint_eq(sp_reader_feature(reader, 128).size, 6);
+		ck_assert_uint_eq(reader_feature(reader, 128).size, 6);
 		ck_assert(sp_reader_has_feature(reader, 132));
 		sp_reader_free(reader);
 	}

@@ -55,7 +55,7 @@ static const char *rows(unsigned int bit, bool children)
 	text[0] = 0;
 	for (size_t i = 0; i < profile->row_count; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "",
-			 profile->rows[i].symbol);
+			 sp_profile_row(profile, i)->symbol);
 	sp_analysis_free(analysis);
 	sp_reader_free(reader);
 	sp_ctx_free(ctx);

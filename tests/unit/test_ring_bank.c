@@ -175,7 +175,7 @@ TEST(parts_of_cpus_are_equal_and_numbered_in_order)
 	uint32_t numbers[6] = {0, 1, 2, 3, 8, 9}, groups[6];
 	const struct cpu_list cpus = {.items = numbers, .count = 6};
 	size_t count;
-	ok_or_fail(drain_groups_make(NULL, SP_CAPTURE_THREADS_COUNT, 3, &cpus, groups, &count));
+	ok_or_fail(drain_groups_make(NULL, SP_CAPTURE_THREADS_FIXED, 3, &cpus, groups, &count));
 	ck_assert_uint_eq(count, 3);
 	for (size_t i = 0; i < 6; i++)
 		ck_assert_uint_eq(groups[i], i / 2);
@@ -184,7 +184,7 @@ TEST(parts_of_cpus_are_equal_and_numbered_in_order)
 TEST(options_say_how_many_threads_drain)
 {
 	struct capture_options options = {
-		.buffers = {.threads = SP_CAPTURE_THREADS_COUNT, .thread_count = 9},
+		.buffers = {.threads = SP_CAPTURE_THREADS_FIXED, .thread_count = 9},
 	};
 	ck_assert_uint_eq(drain_groups_wanted(&options, 4, 0), 4);
 	options.buffers.threads = SP_CAPTURE_THREADS_NONE;

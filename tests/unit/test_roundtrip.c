@@ -155,10 +155,10 @@ static void topology_comes_back(const struct writer_info *info, size_t places, b
 		ck_assert_ptr_null(got->topology.cores[2]);
 	}
 	ck_assert_uint_eq(got->numa_node_count, 1);
-	ck_assert_uint_eq(got->numa_nodes[0].node, 3);
-	ck_assert_uint_eq(got->numa_nodes[0].total_kb, 1000);
-	ck_assert_uint_eq(got->numa_nodes[0].free_kb, 10);
-	ck_assert_pstr_eq(got->numa_nodes[0].cpus, "0-1");
+	ck_assert_uint_eq(sp_file_numa_node(got, 0)->node, 3);
+	ck_assert_uint_eq(sp_file_numa_node(got, 0)->total_kb, 1000);
+	ck_assert_uint_eq(sp_file_numa_node(got, 0)->free_kb, 10);
+	ck_assert_pstr_eq(sp_file_numa_node(got, 0)->cpus, "0-1");
 	sp_reader_free(reader);
 	sp_ctx_free(ctx);
 }

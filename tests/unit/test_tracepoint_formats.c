@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "file/file_format.h"
 #include "files.h"
+#include "reader/feature_payloads.h"
 #include "record/put.h"
 #include "root.h"
 
@@ -131,7 +132,7 @@ TEST(formats_of_this_machine_equal_perfs)
 		events[i] = *sp_reader_event(reader, i);
 	ok_or_fail(tracepoint_formats_describe(ctx, events, count, &blob, &missing));
 	ck_assert_uint_eq(missing, 0);
-	struct sp_bytes feature = sp_reader_feature(reader, FEATURE_TRACING_DATA);
+	struct sp_bytes feature = reader_feature(reader, FEATURE_TRACING_DATA);
 	ck_assert_uint_gt(feature.size, 1000);
 	ck_assert_uint_gt(blob.count, 1000);
 	size_t same = 0;

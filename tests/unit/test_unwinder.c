@@ -93,7 +93,7 @@ static struct sp_unwinder_stack unwind(struct world *world, const struct registe
 				       struct memory *memory)
 {
 	const struct sp_unwinder_memory reader = {read_made, memory};
-	return sp_unwinder_unwind(world->thread, &registers->set, &reader, world->frames, FRAMES);
+	return *sp_unwinder_unwind(world->thread, &registers->set, &reader, world->frames, FRAMES);
 }
 
 static void add_made_program(struct world *world, const struct made_go *made)
@@ -320,7 +320,8 @@ __attribute__((noinline)) static void unwind_here(struct leaf *leaf)
 	unw_getcontext(&context);
 	take_registers(&context, &registers);
 	take_expected(&context, &leaf->expected);
-	leaf->stack = sp_unwinder_unwind(leaf->thread, &registers.set, &memory, leaf->frames, FRAMES);
+	leaf->stack =
+		*sp_unwinder_unwind(leaf->thread, &registers.set, &memory, leaf->frames, FRAMES);
 	compare(&leaf->expected, leaf->frames, &leaf->stack);
 }
 
@@ -432,7 +433,7 @@ static void unwind_child(void (*end)(struct leaf *), size_t signal_frames)
 	ok_or_fail(sp_unwinder_add_process(world.unwinder));
 	const struct sp_unwinder_memory memory = {read_process, &pid};
 	struct sp_unwinder_stack stack =
-		sp_unwinder_unwind(world.thread, &registers.set, &memory, world.frames, FRAMES);
+		*sp_unwinder_unwind(world.thread, &registers.set, &memory, world.frames, FRAMES);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	ck_assert_int_eq(stack.end, SP_UNWINDER_COMPLETE);
@@ -487,7 +488,8 @@ static void unwind_called(void)
 	const struct sp_unwinder_memory memory = {read_process, &called->pid};
 	unw_getcontext(&context);
 	take_registers(&context, &registers);
-	called->stack = sp_unwinder_unwind(called->thread, &registers.set, &memory, called->frames, FRAMES);
+	called->stack = *sp_unwinder_unwind(called->thread, &registers.set, &memory, called->frames,
+					    FRAMES);
 }
 
 TEST(generated_code_by_frame_pointer)

@@ -50,24 +50,24 @@ SP_API int sp_capture_take_file(struct sp_capture *capture);
  */
 SP_API void sp_capture_after_fork(const struct sp_capture *capture, const int *fds, size_t count);
 
-/* Whether a report shows the same fact, or the note is a detail: it need not be printed. */
+/* Returns whether the note is a detail, or a report shows the same fact: do not print it. */
 SP_API bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index);
 
-/* Mean and spread of what is measured repeatedly. Zeroed: nothing yet. */
+/* Mean and variance of repeated measurements. A zeroed struct is empty. */
 struct sp_stat_mean {
 	uint64_t count;
-	double mean, squares; /* squares: summed, of the differences to the mean */
+	double mean, squares; /* squares: sum of squared differences to the mean */
 };
 
-/* One more measurement. */
+/* Adds a measurement. */
 SP_API void sp_stat_mean_add(struct sp_stat_mean *mean, double value);
 
-/* The standard error of the mean; 0 with less than two measurements. */
+/* Returns the standard error of the mean; 0 with fewer than two measurements. */
 SP_API double sp_stat_mean_error(const struct sp_stat_mean *mean);
 
 /*
- * Half the width of the 95 % interval of the mean, by Student's t: what was measured is taken
- * for independent and roughly normal. 0 with less than two.
+ * Returns half the width of the mean's 95 % interval, by Student's t. Measurements must be
+ * independent and roughly normal. 0 with fewer than two.
  */
 SP_API double sp_stat_mean_interval(const struct sp_stat_mean *mean);
 
@@ -99,14 +99,16 @@ SP_API size_t sp_script_nameless(const struct sp_script *script, struct sp_namel
 				 size_t room);
 
 /*
- * When that was recorded which is missing at a place of damage, by the records around it: their
- * times in ns; 0 where there are none before or behind it, or where that is not known. The file
- * is read for it.
+ * Sets the times in ns of the last record before a damaged place and of the first one after it, so
+ * that the missing records are between them. 0: there is none, or it is unknown. Reads the file.
  */
 SP_API void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64_t *from_ns_ret,
 				  uint64_t *to_ns_ret);
 
-/* Whether rows by this key are of branches: struct sp_analysis_samples.branches. */
+/* All keys are below it; some numbers below it are no keys. */
+#define SP_KEY_LIMIT (SP_KEY_FIELD + SP_FIELDS_MAX)
+
+/* Returns whether rows by this key need struct sp_analysis_samples.branches. */
 SP_API bool sp_key_is_of_branches(enum sp_key key);
 
 #ifdef __cplusplus

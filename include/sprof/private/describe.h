@@ -10,13 +10,14 @@ extern "C" {
 #endif
 
 /*
- * The next field of an attr that is not 0, in perf's order and words ("sample_type",
- * "IP|TID|TIME"); *at is 0 for the first. False behind the last. `value` holds SP_WORDS_SIZE.
+ * Returns the next field of an attr that is not 0, in perf's order and words ("sample_type",
+ * "IP|TID|TIME"). *at is 0 for the first field. Returns false after the last one. `value` has room
+ * for SP_WORDS_SIZE bytes.
  */
 SP_API bool sp_attr_next(const struct perf_event_attr *attr, const struct sp_attr_tail *tail,
 			 unsigned int *at, const char **name_ret, char *value);
 
-/* A name and what is said of it; names may repeat, and are "" where there is one value alone. */
+/* A name and its value. Names may repeat; they are "" if there is only one value. */
 struct sp_description_row {
 	const char *name, *value;
 };
@@ -24,9 +25,9 @@ struct sp_description_row {
 struct sp_description;
 
 /*
- * The feature `bit` in words; *ret is NULL where it is absent. Fails with SP_ERROR_FORMAT where
- * it is damaged: *ret is then what comes before, or NULL. Features that are not known say how
- * large they are.
+ * Describes feature `bit`; *ret is NULL if it is absent. Fails with SP_ERROR_FORMAT if it is
+ * damaged; *ret then has the rows before the damage, or is NULL. The size describes an unknown
+ * feature.
  */
 SP_API struct sp_error *sp_description_new(const struct sp_reader *reader, unsigned int bit,
 					   struct sp_description **ret) SP_MUST_CHECK;

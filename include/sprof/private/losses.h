@@ -15,12 +15,12 @@ extern "C" {
 
 struct sp_losses;
 
-/* None so far. The reader must outlive it. */
+/* Makes a count without losses. The reader must outlive it. */
 SP_API struct sp_error *sp_losses_new(const struct sp_reader *reader,
 				      struct sp_losses **ret) SP_MUST_CHECK;
 SP_API void sp_losses_free(struct sp_losses *losses);
 
-/* To be called with each record of the reader; most say nothing. Fails only when out of memory. */
+/* Adds a record of the reader, of any type. Fails only when out of memory. */
 SP_API struct sp_error *sp_losses_add(struct sp_losses *losses,
 				      const struct sp_record *record) SP_MUST_CHECK;
 
@@ -38,15 +38,15 @@ SP_API uint64_t sp_losses_own(const struct sp_losses *losses, size_t event);
 
 /* Loss at one time, reported by a record of that time. */
 struct sp_loss {
-	uint64_t time_ns; /* when there was room again: it was lost before; 0: not known */
+	uint64_t time_ns; /* end of the loss: the ring had room again; 0: unknown */
 	uint64_t lost;
 	uint32_t cpu;     /* UINT32_MAX: not known */
 	uint16_t event;
 };
 
-/* A time in which the kernel took no samples, as they took too long. */
+/* Time in which the kernel took no samples, because sampling took too long. */
 struct sp_throttling {
-	uint64_t begin_ns, end_ns; /* end 0: it was not told */
+	uint64_t begin_ns, end_ns; /* end_ns 0: unknown */
 	uint32_t cpu;     /* UINT32_MAX: not known */
 	uint16_t event;
 };
@@ -57,7 +57,7 @@ struct sp_thread_loss {
 	uint64_t lost;
 };
 
-/* In the order of the records. */
+/* Losses, throttlings and threads, in the order of their records. */
 SP_API size_t sp_losses_moment_count(const struct sp_losses *losses);
 SP_API const struct sp_loss *sp_losses_moment(const struct sp_losses *losses, size_t index);
 SP_API size_t sp_losses_throttling_count(const struct sp_losses *losses);

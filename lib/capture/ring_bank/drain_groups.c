@@ -105,7 +105,7 @@ size_t drain_groups_wanted(const struct capture_options *options, size_t cpus, u
 		return drain_threads_worthwhile(cpus, stack_bytes);
 	case SP_CAPTURE_THREADS_NONE:
 		return 0;
-	case SP_CAPTURE_THREADS_COUNT:
+	case SP_CAPTURE_THREADS_FIXED:
 		return buffers->thread_count < cpus ? buffers->thread_count : cpus;
 	default:
 		return cpus;

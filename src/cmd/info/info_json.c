@@ -45,15 +45,16 @@ static void build_id_text(const struct sp_build_id *build_id, char *text)
 
 static void json_build_ids(struct json *json, const struct sp_file_info *file)
 {
-	char text[2 * sizeof(file->build_ids->build_id) + 1];
+	char text[2 * sizeof(((struct sp_build_id *)NULL)->build_id) + 1];
 	if (!file->build_id_count)
 		return;
 	json_begin(json, "build_ids", '[');
 	for (size_t i = 0; i < file->build_id_count; i++) {
-		build_id_text(&file->build_ids[i], text);
+		const struct sp_build_id *build_id = sp_file_build_id(file, i);
+		build_id_text(build_id, text);
 		json_begin(json, NULL, '{');
 		json_string(json, "build_id", text);
-		json_string(json, "path", file->build_ids[i].filename);
+		json_string(json, "path", build_id->filename);
 		json_end(json, '}');
 	}
 	json_end(json, ']');
@@ -103,7 +104,7 @@ static void json_nodes(struct json *json, const struct sp_file_info *file)
 		return;
 	json_begin(json, "numa", '[');
 	for (size_t i = 0; i < file->numa_node_count; i++) {
-		const struct sp_numa_node *node = &file->numa_nodes[i];
+		const struct sp_numa_node *node = sp_file_numa_node(file, i);
 		json_begin(json, NULL, '{');
 		json_unsigned(json, "node", node->node);
 		json_unsigned(json, "total_kb", node->total_kb);

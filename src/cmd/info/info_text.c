@@ -256,7 +256,7 @@ void info_write_text(const struct info *info, FILE *out)
 		putc('\n', out);
 	}
 	for (size_t i = 0; i < file->numa_node_count; i++) {
-		const struct sp_numa_node *node = &file->numa_nodes[i];
+		const struct sp_numa_node *node = sp_file_numa_node(file, i);
 		fprintf(out, "  %-10s node %" PRIu32 ": %.1f GiB", i ? "" : "numa", node->node,
 			(double)node->total_kb / (1 << 20));
 		if (*node->cpus)

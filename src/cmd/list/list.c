@@ -129,7 +129,7 @@ static int show_events(struct sp_ctx *ctx, struct list *list,
 		return 1;
 	}
 	struct json json = {.out = pager.out};
-	size_t count = sp_catalog_count(catalog);
+	size_t count = sp_catalog_entry_count(catalog);
 	if (list->format == LIST_JSON)
 		json_begin_lines(&json, NULL, '[');
 	for (size_t i = 0; i < count; i++) {
@@ -162,8 +162,8 @@ static void limit_text(FILE *out, const struct sp_limit *limit)
 static void limits_text(FILE *out, const struct sp_limits *limits,
 			const struct sp_attr_field *fields, size_t field_count)
 {
-	for (size_t i = 0; i < sp_limits_count(limits); i++)
-		limit_text(out, sp_limits_get(limits, i));
+	for (size_t i = 0; i < sp_limits_entry_count(limits); i++)
+		limit_text(out, sp_limits_entry(limits, i));
 	fputs("\nperf_event_attr fields that this kernel supports:\n", out);
 	for (size_t i = 0; i < field_count; i++) {
 		const struct sp_attr_field *field = &fields[i];
@@ -184,8 +184,8 @@ static void limits_json(FILE *out, const struct sp_limits *limits,
 	json_begin_lines(&json, NULL, '{');
 	json_unsigned(&json, "sprof", 1);
 	json_begin_lines(&json, "limits", '[');
-	for (size_t i = 0; i < sp_limits_count(limits); i++) {
-		const struct sp_limit *limit = sp_limits_get(limits, i);
+	for (size_t i = 0; i < sp_limits_entry_count(limits); i++) {
+		const struct sp_limit *limit = sp_limits_entry(limits, i);
 		json_begin(&json, NULL, '{');
 		json_string(&json, "name", limit->name);
 		put_string(&json, "path", limit->path);

@@ -78,7 +78,7 @@ static bool same_function(const struct sp_row *a, const struct sp_row *b)
 static const char *distinction(const struct answer *answer, const struct sp_row *row)
 {
 	for (size_t i = 0; i < answer->rows; i++) {
-		const struct sp_row *other = &answer->profile->rows[i];
+		const struct sp_row *other = sp_profile_row(answer->profile, i);
 		if (same_function(row, other))
 			return strcmp(row->dso, other->dso) ? row->dso : row->comm;
 	}
@@ -88,7 +88,7 @@ static const char *distinction(const struct answer *answer, const struct sp_row 
 static bool put_row(const struct answer *answer, const struct term *term, size_t i, int width,
 		    FILE *out)
 {
-	const struct sp_row *row = &answer->profile->rows[i];
+	const struct sp_row *row = sp_profile_row(answer->profile, i);
 	const char *of = distinction(answer, row);
 	char *made;
 	const char *name = name_shorten(term, row->function, width, &made);
@@ -193,11 +193,12 @@ static void answer_by(const char *path, const struct sp_analysis *analysis)
 	}
 	if (!answer.profile)
 		return;
-	const struct sp_row *rows = answer.profile->rows;
 	while (answer.rows < ROWS_MAX && answer.rows < answer.profile->row_count &&
-	       (!answer.rows || rows[answer.rows].self.share.value >= SHARE_MIN))
+	       (!answer.rows ||
+		sp_profile_row(answer.profile, answer.rows)->self.share.value >= SHARE_MIN))
 		answer.rows++;
-	if (answer.profile->samples >= SAMPLES_MIN && answer.rows && rows[0].self.samples)
+	if (answer.profile->samples >= SAMPLES_MIN && answer.rows &&
+	    sp_profile_row(answer.profile, 0)->self.samples)
 		print_answer(answer);
 }
 

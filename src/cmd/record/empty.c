@@ -51,7 +51,7 @@ struct sibling_group {
 };
 
 /* Returns the group that contains the process with the most CPU time. */
-static struct sibling_group find_group(const struct sp_capture *capture)
+static struct sibling_group find_group(struct sp_capture *capture)
 {
 	struct sibling_group group = {0};
 	group.count = sp_capture_unrecorded(capture, &group.items);
@@ -109,13 +109,13 @@ static void describe_group(struct reason_text *text, const struct sibling_group 
 }
 
 void record_print_unrecorded(const struct record_options *options,
-			     const struct sp_capture *capture)
+			     struct sp_capture *capture)
 {
 	const struct sibling_group group = find_group(capture);
 	struct reason_text text = {""};
 	/* The user excluded children on purpose. */
 	bool excluded = options->target.inherit == SP_OFF || options->target.inherit_threads;
-	bool few = sp_capture_stats(capture).samples < FEW_SAMPLES;
+	bool few = sp_capture_stats(capture)->samples < FEW_SAMPLES;
 	if (!group.members || !(few || (group.active && !excluded)))
 		return;
 	describe_group(&text, &group);
@@ -217,7 +217,7 @@ static void explain_command(struct reason_text *text, const struct sp_capture_st
 }
 
 /* Appends the reason for missing samples of a counting event: its period. Its count is unknown. */
-static void explain_counter(struct reason_text *text, const struct sp_capture *capture,
+static void explain_counter(struct reason_text *text, struct sp_capture *capture,
 			    const struct perf_event_attr *attr)
 {
 	const char *name = sp_capture_event_name(capture, 0);
@@ -248,7 +248,7 @@ static void explain_processes(struct reason_text *text, const struct record_opti
 /* Periods of CPU time after which a command without samples is no coincidence. */
 #define PERIODS_ENOUGH 20
 
-static bool all_disabled(const struct sp_capture *capture)
+static bool all_disabled(struct sp_capture *capture)
 {
 	for (size_t i = 0; i < sp_capture_event_count(capture); i++)
 		if (sp_capture_event_enabled(capture, i))
@@ -262,28 +262,28 @@ static bool is_by_command(const struct record_options *options)
 }
 
 bool record_is_command_lost(const struct record_options *options,
-			    const struct sp_capture *capture)
+			    struct sp_capture *capture)
 {
-	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	const struct sp_capture_stats *stats = sp_capture_stats(capture);
 	const struct perf_event_attr *attr = sp_capture_event_attr(capture, 0);
 	const struct sp_capture_schedule *schedule = &options->schedule;
 	bool is_partial = attr->exclude_kernel || attr->exclude_user || schedule->delay_ms ||
 			  schedule->span_count || schedule->start_disabled ||
 			  options->sampling.samples == SP_OFF || options->buffers.overwrite;
-	return is_by_command(options) && !is_partial && !all_disabled(capture) && !stats.samples &&
-	       stats.cpu_wide && stats.lost_sideband && period_ns(attr) &&
-	       stats.cpu_ns > PERIODS_ENOUGH * period_ns(attr);
+	return is_by_command(options) && !is_partial && !all_disabled(capture) && !stats->samples &&
+	       stats->cpu_wide && stats->lost_sideband && period_ns(attr) &&
+	       stats->cpu_ns > PERIODS_ENOUGH * period_ns(attr);
 }
 
 const char *record_loss_remedy(const struct record_options *options,
-			       const struct sp_capture *capture, char text[80])
+			       struct sp_capture *capture, char text[80])
 {
-	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	const struct sp_capture_stats *stats = sp_capture_stats(capture);
 	bool copies = false;
 	char rings[32];
 	for (size_t i = 0; i < sp_capture_event_count(capture); i++)
 		copies |= sp_capture_event_attr(capture, i)->sample_type & PERF_SAMPLE_STACK_USER;
-	if (sp_larger_rings_option(stats.ring_bytes, copies, rings, sizeof(rings)))
+	if (sp_larger_rings_option(stats->ring_bytes, copies, rings, sizeof(rings)))
 		snprintf(text, 80, "use larger ring buffers: %s", rings);
 	else
 		snprintf(text, 80, options->sampling.off_cpu ? "record fewer processes: -p PID"
@@ -292,45 +292,46 @@ const char *record_loss_remedy(const struct record_options *options,
 }
 
 static void explain(struct reason_text *text, const struct record_options *options,
-		    const struct sp_capture *capture)
+		    struct sp_capture *capture)
 {
 	const struct sp_capture_target *target = &options->target;
-	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	const struct sp_capture_stats *stats = sp_capture_stats(capture);
 	const struct perf_event_attr *attr = sp_capture_event_attr(capture, 0);
 	const struct sibling_group group = find_group(capture);
 	bool by_command = is_by_command(options);
-	unsigned long long lost = stats.lost_own + stats.shed;
+	unsigned long long lost = stats->lost_own + stats->shed;
 	char remedy[80];
 	if (record_is_command_lost(options, capture))
 		append(text, "the command used %.1f ms of CPU time, but %llu metadata "
 			     "records (mmap, comm, fork) were lost; use --scope task",
-		       (double)stats.cpu_ns / 1e6, (unsigned long long)stats.lost_sideband);
+		       (double)stats->cpu_ns / 1e6, (unsigned long long)stats->lost_sideband);
 	else if (lost)
 		append(text, "%llu were lost; %s", lost,
 		       record_loss_remedy(options, capture, remedy));
 	else if (all_disabled(capture))
 		append(text, "all events were disabled when the recording ended, after %.3f s "
 			     "(-D, --control)",
-		       (double)stats.duration_ns / 1e9);
+		       (double)stats->duration_ns / 1e9);
 	else if (group.members)
 		describe_group(text, &group);
-	else if (by_command && explain_privilege(text, options, &stats))
+	else if (by_command && explain_privilege(text, options, stats))
 		return;
 	else if (!period_ns(attr))
 		explain_counter(text, capture, attr);
-	else if (by_command && stats.cpu_ns)
-		explain_command(text, &stats, attr);
+	else if (by_command && stats->cpu_ns)
+		explain_command(text, stats, attr);
 	else if (target->pids.count)
-		explain_processes(text, options, &stats);
+		explain_processes(text, options, stats);
 	else if (target->cgroups || target->unit)
 		append(text, "nothing ran in %s in %.3f s",
-		       target->cgroups ? target->cgroups : target->unit, (double)stats.duration_ns / 1e9);
+		       target->cgroups ? target->cgroups : target->unit,
+		       (double)stats->duration_ns / 1e9);
 	else
 		append(text, "no event overflowed in %.3f s; record for longer, or use a higher rate: -F %d",
-		       (double)stats.duration_ns / 1e9, FAST_HZ);
+		       (double)stats->duration_ns / 1e9, FAST_HZ);
 }
 
-void record_print_empty(const struct record_arguments *arguments, const struct sp_capture *capture,
+void record_print_empty(const struct record_arguments *arguments, struct sp_capture *capture,
 			const char *path)
 {
 	struct reason_text text = {""};

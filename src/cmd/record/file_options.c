@@ -102,9 +102,9 @@ void record_print_file(const struct sp_capture_file *file)
 		 (double)file->bytes / 1e6);
 }
 
-void record_print_dump_size(const struct sp_capture *capture)
+void record_print_dump_size(struct sp_capture *capture)
 {
-	double bytes = (double)sp_capture_stats(capture).dump_bytes;
+	double bytes = (double)sp_capture_stats(capture)->dump_bytes;
 	if (bytes > 0)
 		diag_say("flight recorder: a dump has up to %.1f MB of samples (-m sets the size "
 			 "of the ring buffers)", bytes / 1e6);

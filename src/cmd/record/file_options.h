@@ -18,7 +18,7 @@ option_parse_fn record_parse_max_size;
 void record_print_file(const struct sp_capture_file *file);
 
 /* Prints the largest size of a dump of --overwrite; without it, nothing. */
-void record_print_dump_size(const struct sp_capture *capture);
+void record_print_dump_size(struct sp_capture *capture);
 
 /* Prints the size limit of the output files, for -v. */
 void record_print_size_limit(const struct sp_capture *capture, const struct record_options *options);

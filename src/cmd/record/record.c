@@ -449,7 +449,7 @@ static void print_answer(const struct live_recording *recording)
 {
 	const struct record_arguments *arguments = recording->arguments;
 	if (!arguments->quiet && !arguments->no_summary && !recording->session.failed &&
-	    !recording->files && sp_capture_stats(recording->capture).samples)
+	    !recording->files && sp_capture_stats(recording->capture)->samples)
 		record_print_hottest(recording->capture, arguments->options.output.path,
 				     recording->session.signal_fd);
 }
@@ -464,7 +464,7 @@ static void write_view(const struct live_recording *recording)
 	char name[] = "report", input[] = "-i", output[] = "-o", path[] = "sprof.data";
 	char *view = arguments->view ? strdup(arguments->view) : NULL;
 	char *argv[] = {name, input, path, output, view, NULL};
-	if (!view || recording->session.failed || !sp_capture_stats(recording->capture).samples) {
+	if (!view || recording->session.failed || !sp_capture_stats(recording->capture)->samples) {
 		free(view);
 		return;
 	}
@@ -502,7 +502,7 @@ static int run_recording(struct live_recording *recording)
 	}
 	error = record(recording);
 	/* A full file ends the recording like --duration: ending the command is no failure. */
-	if (!error && sp_capture_stats(recording->capture).full)
+	if (!error && sp_capture_stats(recording->capture)->full)
 		recording->session.stopped = recording->session.expects_term = true;
 	const char *path = recording->arguments->options.output.path ?: "sprof.data";
 	struct sp_error *stop_error = record_stop(recording->capture, path, &recording->session,
@@ -523,7 +523,7 @@ static int run_recording(struct live_recording *recording)
 			     recording->session.failed);
 	end_command(recording);
 	if (!recording->files && !recording->session.failed &&
-	    sp_capture_stats(recording->capture).samples)
+	    sp_capture_stats(recording->capture)->samples)
 		name_store_add(&recording->names, sp_capture_take_file(recording->capture), path);
 	name_store_start_last(&recording->names);
 	print_answer(recording);

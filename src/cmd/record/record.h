@@ -34,12 +34,12 @@ void record_print_hottest(const struct sp_capture *capture, const char *path, in
  * printed (rotation). `failed`: an error was printed, which explains missing samples.
  */
 void record_print_summary(const struct record_arguments *arguments,
-			  const struct sp_capture *capture, size_t files, bool failed);
+			  struct sp_capture *capture, size_t files, bool failed);
 
 /* Messages about a recording without samples, and about processes that are not recorded. */
 
 /* Prints one line: the reason why there are no samples, and the remedy. */
-void record_print_empty(const struct record_arguments *arguments, const struct sp_capture *capture,
+void record_print_empty(const struct record_arguments *arguments, struct sp_capture *capture,
 			const char *path);
 
 /*
@@ -47,15 +47,15 @@ void record_print_empty(const struct record_arguments *arguments, const struct s
  * its start: the recording has failed.
  */
 bool record_is_command_lost(const struct record_options *options,
-			    const struct sp_capture *capture);
+			    struct sp_capture *capture);
 
 /* Returns `text`: the remedy for lost samples; its option is that of reports. */
 const char *record_loss_remedy(const struct record_options *options,
-			       const struct sp_capture *capture, char text[80]);
+			       struct sp_capture *capture, char text[80]);
 
 /* Prints a line if processes that are not recorded used CPU time, or if samples are few. */
 void record_print_unrecorded(const struct record_options *options,
-			     const struct sp_capture *capture);
+			     struct sp_capture *capture);
 
 /*
  * Runs `sprof record ./prog ARG...`, then `sprof report` if sprof.data was written. Ends like the

@@ -27,7 +27,7 @@ static double own_seconds(void)
 }
 
 /* After a failure, buffers were not read any more: larger ones would not help. */
-static void print_losses(const struct record_options *options, const struct sp_capture *capture,
+static void print_losses(const struct record_options *options, struct sp_capture *capture,
 			 const struct sp_capture_stats *stats, bool failed)
 {
 	double percent = 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples);
@@ -73,7 +73,7 @@ static void print_stacks(const struct sp_capture_stacks *stacks)
 			 100 * (double)(stacks->complete + stacks->repaired) / (double)all, rest);
 }
 
-static void print_totals(const struct sp_capture *capture, const struct sp_capture_stats *stats,
+static void print_totals(struct sp_capture *capture, const struct sp_capture_stats *stats,
 			 const char *path)
 {
 	double seconds = (double)stats->duration_ns / 1e9;
@@ -92,11 +92,11 @@ static void print_totals(const struct sp_capture *capture, const struct sp_captu
 		 share);
 }
 
-void record_print_summary(const struct record_arguments *arguments, const struct sp_capture *capture,
+void record_print_summary(const struct record_arguments *arguments, struct sp_capture *capture,
 			  size_t files, bool failed)
 {
 	const struct record_options *options = &arguments->options;
-	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	const struct sp_capture_stats *stats = sp_capture_stats(capture);
 	const char *path = options->output.path ? options->output.path : "sprof.data";
 	char text[48];
 	if (!strcmp(path, "-"))
@@ -104,20 +104,20 @@ void record_print_summary(const struct record_arguments *arguments, const struct
 	snprintf(text, sizeof(text), "%zu file%s", files, files == 1 ? "" : "s");
 	if (files)
 		path = text;
-	bool empty = !stats.samples && !failed && options->sampling.samples != SP_OFF;
+	bool empty = !stats->samples && !failed && options->sampling.samples != SP_OFF;
 	if (empty)
 		record_print_empty(arguments, capture, path);
 	if (arguments->quiet)
 		return;
 	if (!empty)
 		record_print_unrecorded(options, capture);
-	if (stats.unwritten)
-		diag_say("%llu more samples could not be written", (unsigned long long)stats.unwritten);
-	print_losses(options, capture, &stats, failed);
-	print_stacks(&stats.stacks);
-	if (stats.syncs)
+	if (stats->unwritten)
+		diag_say("%llu more samples could not be written", (unsigned long long)stats->unwritten);
+	print_losses(options, capture, stats, failed);
+	print_stacks(&stats->stacks);
+	if (stats->syncs)
 		diag_say("%llu syncs took %.1f ms, the longest %.1f ms; sampling did not wait for them",
-			 (unsigned long long)stats.syncs, (double)stats.sync_ns / 1e6,
-			 (double)stats.sync_longest_ns / 1e6);
-	print_totals(capture, &stats, path);
+			 (unsigned long long)stats->syncs, (double)stats->sync_ns / 1e6,
+			 (double)stats->sync_longest_ns / 1e6);
+	print_totals(capture, stats, path);
 }

@@ -123,7 +123,7 @@ bool record_parse_threads(const struct option *option, const char *text)
 	if (!option_text_number(text, 1, UINT32_MAX, &count))
 		return option_reject(option, text, "auto, none, cpu, core, package, numa or a number of "
 						   "threads");
-	options->buffers.threads = SP_CAPTURE_THREADS_COUNT;
+	options->buffers.threads = SP_CAPTURE_THREADS_FIXED;
 	options->buffers.thread_count = (uint32_t)count;
 	return true;
 }

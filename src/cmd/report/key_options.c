@@ -136,7 +136,7 @@ static void add_default_keys(struct report_arguments *arguments)
 		SP_KEY_LOCAL_INS_LAT, SP_KEY_LOCAL_P_STAGE_CYC,
 	};
 	static const enum sp_key wakers[] = {SP_KEY_WAKER, SP_KEY_WAKEE};
-	enum sp_key keys[SP_KEY_COUNT];
+	enum sp_key keys[SP_KEY_LIMIT];
 	size_t count = arguments->key_count;
 	/* In text, if the only key is the source line, the function is added. */
 	if (count == 1 && *arguments->keys == SP_KEY_SRCLINE && arguments->output == &output_text &&
@@ -258,7 +258,7 @@ int report_arguments_resolve(struct report_arguments *arguments, struct sp_ctx *
 	if (status >= 0)
 		return status;
 	for (size_t i = 0; i < arguments->column_count; i++)
-		if (arguments->columns[i] < SP_KEY_COUNT)
+		if (arguments->columns[i] < SP_KEY_LIMIT)
 			report_key_add(arguments, (enum sp_key)arguments->columns[i]);
 	if (!report_mode_resolve(arguments, recordings) || !settle_branches(arguments, recordings))
 		return 1;

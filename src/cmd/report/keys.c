@@ -66,13 +66,13 @@ int report_key_reject(const char *title, const char *word)
 {
 	char list[1024] = "";
 	struct nearest nearest = {.name = NULL};
-	for (enum sp_key key = 0; key < SP_KEY_FIELD; key++)
+	for (enum sp_key key = 0; sp_key_name(key); key++)
 		nearest_add(&nearest, word, strlen(word), sp_key_name(key));
 	if (nearest.name) {
 		diag_say("%s: unknown key '%s'; did you mean '%s'?", title, word, nearest.name);
 		return EXIT_USAGE;
 	}
-	for (enum sp_key key = 0; key < SP_KEY_FIELD; key++) {
+	for (enum sp_key key = 0; sp_key_name(key); key++) {
 		size_t size = strlen(list);
 		snprintf(list + size, sizeof(list) - size, "%s%s", key ? ", " : "",
 			 sp_key_name(key));

@@ -38,11 +38,12 @@ static struct name_match find_name(const struct sp_analysis *analysis, const cha
 	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
 		for (size_t j = 0; j < profile->row_count; j++) {
-			const char *name = name_of(&profile->rows[j]);
+			const struct sp_row *row = sp_profile_row(profile, j);
+			const char *name = name_of(row);
 			if (name && has_name(name, wanted)) {
 				found.name = name;
-				found.samples += profile->rows[j].total.samples;
-			} else if (name && profile->rows[j].symbol_known) {
+				found.samples += row->total.samples;
+			} else if (name && row->symbol_known) {
 				nearest_add(&found.nearest, wanted, strlen(wanted), name);
 			}
 		}
@@ -124,7 +125,7 @@ static struct found_value find_value(const struct sp_analysis *analysis, const c
 	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
 		for (size_t j = 0; j < profile->row_count; j++) {
-			const char *text = row_text(&profile->rows[j], key);
+			const char *text = row_text(sp_profile_row(profile, j), key);
 			if (!text)
 				continue;
 			found.known = true;

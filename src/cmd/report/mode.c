@@ -52,7 +52,7 @@ static bool has_waits(const struct recordings *recordings)
 	return false;
 }
 
-/* Returns the first key that the mode does not have; SP_KEY_COUNT: none. */
+/* Returns the first key that the mode does not have; SP_KEY_LIMIT: none. */
 static enum sp_key missing_key(const struct report_arguments *arguments)
 {
 	for (size_t i = 0; i < arguments->key_count; i++) {
@@ -63,7 +63,7 @@ static enum sp_key missing_key(const struct report_arguments *arguments)
 		    (arguments->mode == SP_MODE_CPU || arguments->mode == SP_MODE_WAKERS))
 			return key;
 	}
-	return SP_KEY_COUNT;
+	return SP_KEY_LIMIT;
 }
 
 /* Returns whether a column of --fields shows time by state. */
@@ -94,9 +94,9 @@ bool report_mode_resolve(struct report_arguments *arguments, const struct record
 		arguments->mode = !others && !arguments->selection.events.count && has_waits(recordings) ?
 				  SP_MODE_WALL : SP_MODE_CPU;
 	enum sp_key key = missing_key(arguments);
-	if (key != SP_KEY_COUNT || (arguments->mode == SP_MODE_CPU && has_time_column(arguments))) {
+	if (key != SP_KEY_LIMIT || (arguments->mode == SP_MODE_CPU && has_time_column(arguments))) {
 		diag_say("%s needs --mode wall, off-cpu or %s",
-			 key == SP_KEY_COUNT ? "a column of -F" : sp_key_name(key),
+			 key == SP_KEY_LIMIT ? "a column of -F" : sp_key_name(key),
 			 key == SP_KEY_WAKER || key == SP_KEY_WAKEE ? "wakers" : "latency");
 		return false;
 	}

@@ -218,7 +218,8 @@ struct report_arrays {
 	struct joint_view *groups;
 	const struct sp_profile **members; /* profiles of all groups, one group after another */
 	const struct sp_event **events; /* event of each profile */
-	struct sp_time_bins *bins;         /* samples over time of each profile */
+	const struct sp_time_bins **bins;  /* samples over time of each profile that has some */
+	size_t bins_count;
 	const struct sp_timeline **timelines; /* timelines of the profiles */
 	const struct sp_profile **lines; /* profiles by source line; NULL without --source */
 	const struct sp_profile **pairs; /* profiles by waker and wakee */
@@ -315,7 +316,9 @@ static bool collect(const struct report_arguments *arguments, const struct analy
 						       is_side_band(arguments, event, profile)))
 			continue;
 		lists->events[shown] = event;
-		lists->bins[shown] = sp_analysis_time_bins(analysis, i);
+		const struct sp_time_bins *bins = sp_analysis_time_bins(analysis, i);
+		if (bins)
+			lists->bins[lists->bins_count++] = bins;
 		lists->timelines[shown] = sp_analysis_timeline(analysis, i);
 		if (analyses->lines)
 			lists->lines[shown] = sp_analysis_profile(analyses->lines, i);
@@ -528,7 +531,7 @@ static int report_analysis(const struct report_arguments *arguments,
 			.first_ns = sp_analysis_first_ns(analysis),
 			.last_ns = sp_analysis_last_ns(analysis),
 			.bins = lists.bins,
-			.bins_count = report.profile_count,
+			.bins_count = lists.bins_count,
 			.times = recordings->items[0].times,
 			.time_count = recordings->items[0].time_count,
 		};

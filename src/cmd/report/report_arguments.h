@@ -13,7 +13,7 @@ struct report_arguments {
 	struct selection selection;
 	const struct output_format *output;
 	const char *file; /* --output; NULL: standard output */
-	enum sp_key keys[SP_KEY_COUNT];
+	enum sp_key keys[SP_KEY_LIMIT];
 	size_t key_count;
 	unsigned int columns[REPORT_COLUMN_END]; /* columns of --fields: values of enum sp_key or enum
 						  * report_column */

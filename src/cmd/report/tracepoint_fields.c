@@ -242,7 +242,7 @@ static int expand(struct expanding *of, const unsigned int *from, size_t count)
 {
 	of->count = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (from[i] < SP_KEY_FIELD || from[i] >= SP_KEY_COUNT) {
+		if (from[i] < SP_KEY_FIELD || from[i] >= SP_KEY_LIMIT) {
 			of->to[of->count++] = from[i];
 			continue;
 		}
@@ -264,7 +264,7 @@ static int expand_all(struct report_arguments *a, const struct sp_reader *reader
 {
 	unsigned int from[REPORT_COLUMN_END], to[REPORT_COLUMN_END + SP_FIELDS_MAX];
 	struct expanding of = {.arguments = a, .reader = reader, .trace = trace, .to = to,
-			       .most = SP_KEY_COUNT, .title = "--sort"};
+			       .most = SP_KEY_LIMIT, .title = "--sort"};
 	for (size_t i = 0; i < a->key_count; i++)
 		from[i] = a->keys[i];
 	int status = expand(&of, from, a->key_count);

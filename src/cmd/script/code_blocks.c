@@ -81,7 +81,7 @@ static bool read_block(struct block_walk *walk, uint64_t start, uint64_t end)
 /* Prints the source line, if requested and known. */
 static void put_line(struct block_walk *walk, const char *before, const struct sp_place *place)
 {
-	const struct sp_place_frame *inner = place ? &place->frames[0] : NULL;
+	const struct sp_place_frame *inner = place ? sp_place_frame(place, 0) : NULL;
 	if (!(walk->fields & FIELD(SRCLINE)) || !inner || !inner->file || !inner->line)
 		return;
 	const char *slash = strrchr(inner->file, '/');
@@ -100,7 +100,7 @@ static void put_function(struct block_walk *walk, uint64_t ip)
 		out->failed = true;
 		return;
 	}
-	const struct sp_place_frame *frame = &place->frames[place->frame_count - 1];
+	const struct sp_place_frame *frame = sp_place_frame(place, place->frame_count - 1);
 	if (!frame->name ||
 	    (walk->symbol == frame->name && walk->symbol_start == ip - frame->offset))
 		return;

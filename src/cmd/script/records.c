@@ -78,7 +78,8 @@ static void put_text_poke(struct printer *printer, const struct sp_text_poke *po
 {
 	struct buffer *out = &printer->out;
 	const struct sp_place *place = sp_teller_place(printer->teller, poke->ip);
-	const struct sp_place_frame *frame = place ? &place->frames[place->frame_count - 1] : NULL;
+	const struct sp_place_frame *frame =
+		place ? sp_place_frame(place, place->frame_count - 1) : NULL;
 	buffer_format(out, " %" PRIx64 " ", poke->ip);
 	if (frame && frame->name) {
 		buffer_name(out, frame->name);

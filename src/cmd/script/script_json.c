@@ -46,7 +46,7 @@ static void put_place(struct json *json, const char *key, const struct sp_place 
 		put_hex(json, "elf_address", place->elf_address);
 	json_begin(json, "functions", '[');
 	for (size_t i = 0; i < place->frame_count; i++) {
-		const struct sp_place_frame *frame = &place->frames[i];
+		const struct sp_place_frame *frame = sp_place_frame(place, i);
 		if (!frame->name)
 			continue;
 		json_begin(json, NULL, '{');

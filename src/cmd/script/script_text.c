@@ -80,7 +80,7 @@ static const struct place_text *text_of(struct printer *printer, const struct sp
 
 	/* Writes a line for each function at a place of code, inlined functions first. */
 	for (size_t i = 0; i < place->frame_count; i++) {
-		const struct sp_place_frame *frame = &place->frames[i];
+		const struct sp_place_frame *frame = sp_place_frame(place, i);
 		if (fields & FIELD(IP)) {
 			buffer_char(&printer->scratch, '\t');
 			buffer_hex(&printer->scratch, place->ip, 16);
@@ -115,10 +115,11 @@ static bool stops_at(const struct printer *printer, const struct sp_place *place
 {
 	const struct option_strings *stops = &printer->view->arguments->stops;
 	for (size_t i = 0; i < stops->count; i++)
-		for (size_t j = 0; j < place->frame_count; j++)
-			if (place->frames[j].name &&
-			    !strcmp(place->frames[j].name, stops->items[i]))
+		for (size_t j = 0; j < place->frame_count; j++) {
+			const char *name = sp_place_frame(place, j)->name;
+			if (name && !strcmp(name, stops->items[i]))
 				return true;
+		}
 	return false;
 }
 
@@ -144,7 +145,7 @@ static void place_put_chain(struct printer *printer, const struct sp_script_item
 static void place_put(struct printer *printer, const struct sp_place *place, uint64_t fields)
 {
 	struct buffer *out = &printer->out;
-	const struct sp_place_frame *frame = &place->frames[place->frame_count - 1];
+	const struct sp_place_frame *frame = sp_place_frame(place, place->frame_count - 1);
 	buffer_char(out, ' ');
 	buffer_hex(out, place->ip, 16);
 	if (fields & FIELD(SYM)) {
@@ -156,7 +157,7 @@ static void place_put(struct printer *printer, const struct sp_place *place, uin
 		place_put_dso(out, place, fields);
 	}
 	if (fields & FIELD(SRCLINE))
-		put_line(printer, out, place, &place->frames[0]);
+		put_line(printer, out, place, sp_place_frame(place, 0));
 }
 
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -369,7 +370,8 @@ static void put_address(struct printer *printer, const struct sp_sample *sample,
 	}
 	if (fields & FIELD(SYM)) {
 		buffer_char(out, ' ');
-		place_put_symbol(out, &place->frames[place->frame_count - 1], fields & FIELD(SYMOFF));
+		place_put_symbol(out, sp_place_frame(place, place->frame_count - 1),
+				 fields & FIELD(SYMOFF));
 	}
 	if (fields & FIELD(DSO)) {
 		buffer_char(out, ' ');
@@ -415,7 +417,7 @@ static void put_branch_end(struct printer *printer, uint64_t ip, uint64_t fields
 		place = sp_teller_place(printer->teller, ip);
 	if (!(fields & FIELD(BRSTACK)) && fields & FIELD(BRSTACKSYM)) {
 		if (place)
-			place_put_symbol(out, &place->frames[place->frame_count - 1], true);
+			place_put_symbol(out, sp_place_frame(place, place->frame_count - 1), true);
 	} else {
 		bool offset = !(fields & FIELD(BRSTACK)) && place && place->is_mapped &&
 			      place->cpumode == PERF_RECORD_MISC_USER;
