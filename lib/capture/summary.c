@@ -332,7 +332,8 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
 				     capture->samples.filter.counts.lost, capture->losses.alternate);
 	if (!error && capture->samples.filter.membership && stats->lost)
-		error = notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, stats->lost, stats->lost_own);
+		error = notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, stats->lost,
+				  stats->lost_own);
 	if (!error && (stats->lost || stats->lost_sideband))
 		error = notes_add(&capture->out.notes, NOTE_RING_SIZE, NULL, stats->ring_bytes);
 	if (!error && stats->lost)

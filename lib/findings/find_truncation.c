@@ -422,7 +422,8 @@ static bool find_system_stack(const struct analysis_view *view, uint16_t event)
 	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
 	bool later = view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER;
 	/* With C code there are many more. */
-	bool scheduler = (double)profile->system_stack < 0.05 * (double)sp_profile_stack_count(profile);
+	bool scheduler =
+		(double)profile->system_stack < 0.05 * (double)sp_profile_stack_count(profile);
 	const struct stack_share share = {
 		profile->system_stack, waits ? "go_scheduler" : "system_stack",
 		waits ? "of waits are those of Go's scheduler (goroutines that wait use no "
@@ -473,7 +474,8 @@ bool find_truncation(const struct analysis_view *view)
 			return false;
 		add_stacks(&all, profile);
 		all_guessed += guessed;
-		if (most == SP_EVENT_NONE || stacks > sp_profile_stack_count(&view->recording->totals[most]))
+		if (most == SP_EVENT_NONE ||
+		    stacks > sp_profile_stack_count(&view->recording->totals[most]))
 			most = i;
 	}
 	return !together || most == SP_EVENT_NONE ||

@@ -112,7 +112,8 @@ void record_print_summary(const struct record_arguments *arguments, struct sp_ca
 	if (!empty)
 		record_print_unrecorded(options, capture);
 	if (stats->unwritten)
-		diag_say("%llu more samples could not be written", (unsigned long long)stats->unwritten);
+		diag_say("%llu more samples could not be written",
+			 (unsigned long long)stats->unwritten);
 	print_losses(options, capture, stats, failed);
 	print_stacks(&stats->stacks);
 	if (stats->syncs)
