@@ -286,7 +286,8 @@ static bool is_blockwise(const struct comparison *comparison)
 	return known && changes == 1;
 }
 
-static bool differs(const char *a, const char *b)
+/* Unknown texts do not differ. */
+static bool are_known_and_differ(const char *a, const char *b)
 {
 	return a && b && strcmp(a, b);
 }
@@ -313,7 +314,7 @@ bool diff_runs_check(struct comparison *comparison)
 			      *cpu = NULL;
 	for (size_t i = 0; i < comparison->run_count; i++) {
 		const struct diff_run *run = &comparison->runs[i];
-		if (differs(run->event, first->event)) {
+		if (are_known_and_differ(run->event, first->event)) {
 			diag_say("%s has samples of %s, %s of %s; choose an event of both by -e",
 				 first->path, first->event, run->path, run->event);
 			return false;
@@ -324,7 +325,7 @@ bool diff_runs_check(struct comparison *comparison)
 		}
 		if (run->frequency != first->frequency || run->period != first->period)
 			rate = run;
-		if (differs(run->cpu, first->cpu))
+		if (are_known_and_differ(run->cpu, first->cpu))
 			cpu = run;
 		if (run->lost > LOST_LIMIT && (!lost || run->lost > lost->lost))
 			lost = run;

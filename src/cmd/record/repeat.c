@@ -7,8 +7,8 @@
  *	runs.json			machine, commands, order, times and load
  *
  * In each round, the order of the two is random, and so is the size of the environment, which moves
- *the stack. A first round is thrown away: it fills caches. Each run has a recorder of its own, in a
- *child.
+ * the stack. A first round is thrown away: it fills caches. Each run has a recorder of its own, in
+ * a child.
  */
 #include <errno.h>
 #include <math.h>
@@ -159,8 +159,10 @@ static void print_progress(const struct repeat *repeat, size_t round, size_t rou
 		 repeat->runs[repeat->run_count - 1].load);
 }
 
-/* Runs each side once, in random order. `round` 0 is thrown away. Returns 0, or the status to end
- * with. */
+/*
+ * Runs each side once, in random order. `round` 0 is thrown away. Returns 0, or the status to end
+ * with.
+ */
 static int run_round(struct repeat *repeat, size_t round, run_fn *run)
 {
 	size_t first = repeat->side_count > 1 ? random_number(2) : 0;
@@ -367,6 +369,7 @@ int record_repeat(struct record_arguments *arguments, int argc, char **argv, run
 		return EXIT_USAGE;
 	if (arguments->versus)
 		repeat.commands[1] = (const char *const *)words.we_wordv;
+	/* Options end at the command, which is a part of argv, or at "--" before it. */
 	while ((int)repeat.option_count < argc &&
 	       (const char *const *)&argv[repeat.option_count] != repeat.commands[0] &&
 	       strcmp(argv[repeat.option_count], "--"))

@@ -114,7 +114,7 @@ static enum sp_grouping grouping(const struct report_arguments *arguments,
 }
 
 /*
- * Groups of options for sp_analysis_run(). `options` points to the other members, so this struct must
+ * Groups of options for sp_analysis_sum(). `options` points to the other members, so this struct must
  * not be copied.
  */
 struct analysis_groups {
