@@ -41,8 +41,8 @@ static bool is_wait(const struct sp_event *event)
 }
 
 /*
- * Returns how well an event's samples show where threads run: 2 for clocks, 1 for hardware events and
- * the event `name`, 0 if not at all.
+ * Returns how well an event's samples show where threads run: 2 for clocks, 1 for hardware events
+ * and the event `name`, 0 if not at all.
  */
 static int on_cpu_rank(const struct sp_event *event, const char *name)
 {

@@ -32,8 +32,8 @@ static struct membership_span *new_span(struct membership *membership)
 }
 
 /*
- * Begins a span of `number` at from_ns, unless its newest span says the same. Returns false when out
- * of memory.
+ * Begins a span of `number` at from_ns, unless its newest span says the same. Returns false when
+ * out of memory.
  */
 static bool begin_span(struct membership *membership, uint32_t number, uint64_t from_ns, bool in)
 {

@@ -41,8 +41,8 @@ static bool can_repeat(uint32_t type)
 }
 
 /*
- * Returns whether `item` is the same change as `before`, the last one of its ring, written by another
- * event shortly after. Times may differ.
+ * Returns whether `item` is the same change as `before`, the last one of its ring, written by
+ * another event shortly after. Times may differ.
  */
 static bool repeats(const struct tracker *tracker, const struct ring *ring,
 		    const struct tracker_item *before, const struct tracker_item *item)
