@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	doc/COMPARISON.md \
 	doc/DESIGN.md \
 	doc/decisions/bounds.md \
+	doc/decisions/diff.md \
 	doc/decisions/names.md \
 	doc/decisions/recording.md \
 	doc/decisions/stacks.md \

@@ -381,8 +381,8 @@ SP_API void sp_capture_free(struct sp_capture *capture);
 SP_API pid_t sp_capture_pid(const struct sp_capture *capture);
 
 /*
- * Waits for the command's end and returns its status as waitpid(2) does. If `wait` is false and the
- * command runs, *ended_ret is false and *status_ret is not set.
+ * Returns the command's status as waitpid(2) does. `wait`: waits for its end, or until a signal
+ * handler runs. While the command runs, *ended_ret is false and *status_ret has no meaning.
  */
 SP_API struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, bool *ended_ret,
 					int *status_ret) SP_MUST_CHECK;

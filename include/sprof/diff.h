@@ -41,8 +41,8 @@ SP_API const char *sp_diff_verdict_name(enum sp_diff_verdict verdict);
  */
 struct sp_change {
 	double base, now;
-	double ratio, low, high; /* now / base - 1, with its 95 % interval; low and high are
-				  * ±INFINITY with fewer than 2 runs a side */
+	double ratio, low, high; /* now / base - 1, with its 95 % interval; INFINITY: there is no
+				  * base, or the bound is not known */
 	double p; /* probability of such a change by chance; rows: adjusted for their number;
 		   * NAN if untested */
 	enum sp_diff_verdict verdict;

@@ -19,7 +19,7 @@ static struct sp_error *flush_samples(struct sp_capture *capture)
 	return error;
 }
 
-/* Whether this one has more than what it began with. */
+/* Returns whether the current file has samples. */
 static bool has_samples(const struct sp_capture *capture)
 {
 	return capture->samples.filter.counts.samples > capture->out.rotation.samples_before;
@@ -43,8 +43,8 @@ static bool shorten_round(struct sp_capture *capture, uint64_t most)
 struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret)
 {
 	struct rotation *rotation = &capture->out.rotation;
-	bool ends;
-	uint64_t most = recording_limit(&capture->out, &ends);
+	bool is_last;
+	uint64_t most = recording_limit(&capture->out, &is_last);
 	*more_ret = false;
 	if (!rotation->cut || rotation->ends)
 		return NULL;
@@ -52,7 +52,7 @@ struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret
 	if (error)
 		return error;
 	*more_ret = shorten_round(capture, most);
-	if (*more_ret || ends || !rotation->cut)
+	if (*more_ret || is_last || !rotation->cut)
 		return NULL;
 	if (has_samples(capture)) {
 		error = capture_change_file(capture);
@@ -80,19 +80,19 @@ struct sp_error *capture_end_cut(struct sp_capture *capture)
 /* Shortens a round that might not fit. */
 static struct sp_error *apply_size(struct sp_capture *capture)
 {
-	bool ends;
-	uint64_t most = recording_limit(&capture->out, &ends);
+	bool is_last;
+	uint64_t most = recording_limit(&capture->out, &is_last);
 	uint64_t samples = ring_bank_round_bytes(&capture->bank);
 	if (!most || bytes_after(capture, samples) <= most)
 		return NULL;
 	struct sp_error *error = flush_samples(capture);
-	if (!error && !ends && bytes_after(capture, 0) >= most && has_samples(capture))
+	if (!error && !is_last && bytes_after(capture, 0) >= most && has_samples(capture))
 		error = capture_change_file(capture);
 	if (error || bytes_after(capture, samples) <= most)
 		return error;
 	bool full = bytes_after(capture, 0) >= most;
 	shorten_round(capture, most);
-	if (ends && full) {
+	if (is_last && full) {
 		capture->tasks.tracker.kept.count = 0;
 		capture->out.rotation.ends = capture->out.rotation.cut = true;
 	}

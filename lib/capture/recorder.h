@@ -45,7 +45,7 @@ struct sp_capture {
 	bool has_proxies;               /* proxies_begin() was called */
 	bool started;                   /* by sp_capture_start() */
 	int epoll_fd, timer_fd;
-	uint64_t rate_control_ns;               /* the timer's */
+	uint64_t timer_ns;               /* the timer's */
 	uint32_t quiet_rounds;          /* since there was a sample to unwind */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */

@@ -39,7 +39,7 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 static struct sp_error *add_needs_of_snapshots(struct sp_capture *capture)
 {
 	const struct waits_made *made =
-		capture->samples.waits ? waits_made(capture->samples.waits) : NULL;
+		capture->samples.waits ? waits_output(capture->samples.waits) : NULL;
 	struct record_values record;
 	for (size_t at = 0; made && at < made->snapshots.count; at += record.header.size) {
 		const struct ring ring = {.data = made->snapshots.items + at, .size = 1U << 16};

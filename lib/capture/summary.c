@@ -265,7 +265,6 @@ static struct sp_error *note_uncounted(struct sp_capture *capture)
 			    capture->tasks.tracker.counts.followed_forks);
 }
 
-/* Adds the notes that are known only at the end. */
 /* Reads of processes and files that took too long. */
 static struct sp_error *note_left(struct sp_capture *capture)
 {
@@ -306,37 +305,30 @@ static struct sp_error *note_loss_phases(struct sp_capture *capture)
 			 stopped - phases->attached, all > stopped ? all - stopped : 0);
 }
 
+/* Adds the notes that are known only at the end. */
 struct sp_error *capture_note_end(struct sp_capture *capture)
 {
-	struct sp_error *error = note_new_cpus(capture);
+	struct notes *notes = &capture->out.notes;
+	uint64_t helpers = capture->losses.alternate;
+	TRY(note_new_cpus(capture));
 	const struct sp_capture_stats *stats = sp_capture_stats(capture);
-	if (!error)
-		error = note_left(capture);
-	if (!error)
-		error = note_unwound(capture);
-	if (!error)
-		error = note_dropped(capture);
-	if (!error)
-		error = waits_note_losses(capture->samples.waits);
-	if (!error)
-		error = note_modules(capture);
-	if (!error)
-		error = note_held(capture);
-	if (!error)
-		error = note_uncounted(capture);
-	if (!error)
-		error = note_command_time(capture);
-	if (!error)
-		error = note_command_lines(capture);
-	if (!error && capture->losses.alternate && capture->control.alternate.ids.map.count)
-		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
-				     capture->samples.filter.counts.lost, capture->losses.alternate);
-	if (!error && capture->samples.filter.membership && stats->lost)
-		error = notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, stats->lost,
-				  stats->lost_own);
-	if (!error && (stats->lost || stats->lost_sideband))
-		error = notes_add(&capture->out.notes, NOTE_RING_SIZE, NULL, stats->ring_bytes);
-	if (!error && stats->lost)
-		error = note_loss_phases(capture);
-	return error ? error : note_uncovered(capture, stats);
+	TRY(note_left(capture));
+	TRY(note_unwound(capture));
+	TRY(note_dropped(capture));
+	TRY(waits_note_losses(capture->samples.waits));
+	TRY(note_modules(capture));
+	TRY(note_held(capture));
+	TRY(note_uncounted(capture));
+	TRY(note_command_time(capture));
+	TRY(note_command_lines(capture));
+	if (helpers && capture->control.alternate.ids.map.count)
+		TRY(notes_add(notes, NOTE_LOST_HELPERS, NULL, capture->samples.filter.counts.lost,
+			      helpers));
+	if (capture->samples.filter.membership && stats->lost)
+		TRY(notes_add(notes, NOTE_LOST_OWN, NULL, stats->lost, stats->lost_own));
+	if (stats->lost || stats->lost_sideband)
+		TRY(notes_add(notes, NOTE_RING_SIZE, NULL, stats->ring_bytes));
+	if (stats->lost)
+		TRY(note_loss_phases(capture));
+	return note_uncovered(capture, stats);
 }

@@ -32,7 +32,7 @@ static struct sp_error *set_rate(struct sp_capture *capture, uint64_t ns)
 	when.it_interval = when.it_value;
 	if (timerfd_settime(capture->timer_fd, 0, &when, NULL) < 0)
 		return error_os(errno, "cannot set a timer");
-	capture->rate_control_ns = ns;
+	capture->timer_ns = ns;
 	return NULL;
 }
 
@@ -57,11 +57,11 @@ struct sp_error *capture_adapt_rate(struct sp_capture *capture)
 	bool quiet = sample_path_oldest_ns(&capture->samples) == UINT64_MAX;
 	capture->quiet_rounds = quiet ? capture->quiet_rounds + 1 : 0;
 	uint64_t waits_ns =
-		capture->samples.waits ? waits_made(capture->samples.waits)->round_ns : 0;
-	uint64_t rate_control_ns = waits_ns				  ? waits_ns
-				   : capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS
-									  : usual_ns(capture);
-	return rate_control_ns == capture->rate_control_ns ? NULL : set_rate(capture, rate_control_ns);
+		capture->samples.waits ? waits_output(capture->samples.waits)->round_ns : 0;
+	uint64_t timer_ns = waits_ns ? waits_ns
+			    : capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS
+								   : usual_ns(capture);
+	return timer_ns == capture->timer_ns ? NULL : set_rate(capture, timer_ns);
 }
 
 struct sp_error *capture_watch(struct sp_capture *capture)

@@ -37,6 +37,12 @@
  */
 #define FOUND_ERRORS 4.2
 
+/* The same for one test alone. */
+#define FOUND_ERRORS_OF_ONE 3.24
+
+/* Longest name of a thread. */
+#define COMM_MOST 15
+
 /* Name of the code of a file that has no names. */
 static const char unnamed[] = "[without a name]";
 
@@ -49,13 +55,18 @@ struct matched_key {
 
 /* First known build of a file, in which addresses stand for functions without a name. */
 struct known_build {
-	const char *dso, *build_id;
+	const char *build_id;
 	bool differs; /* a run had another build */
+};
+
+/* Weight and number of samples of a row, in one run. */
+struct row_sums {
+	double weight, samples;
 };
 
 struct weighed_key {
 	uint32_t key;
-	double weight;
+	struct row_sums sums;
 };
 
 struct compared_run {
@@ -69,6 +80,7 @@ struct sp_diff {
 	VEC(struct matched_key) keys;
 	struct index_set index; /* finds keys */
 	VEC(struct known_build) builds;
+	struct u64map build_of; /* pointer of a file's name -> index of its build */
 	VEC(struct compared_run) runs;
 	bool is_time, unit_differs;
 	size_t run_count[2];
@@ -93,6 +105,7 @@ void sp_diff_free(struct sp_diff *diff)
 	vec_deinit(&diff->rows);
 	vec_deinit(&diff->keys);
 	vec_deinit(&diff->builds);
+	u64map_deinit(&diff->build_of);
 	index_set_deinit(&diff->index);
 	strtab_deinit(&diff->names);
 	free(diff);
@@ -149,16 +162,13 @@ static const char *intern(struct sp_diff *diff, const char *text, size_t size, b
  */
 static struct known_build *find_build(struct sp_diff *diff, const struct matched_key *key)
 {
-	struct known_build *build = diff->builds.items;
-	for (size_t i = 0; i < diff->builds.count; i++, build++) {
-		if (build->dso != key->dso)
-			continue;
-		build->differs |= build->build_id != key->build_id;
-		return build;
-	}
-	build = vec_push(&diff->builds);
-	if (build)
-		*build = (struct known_build){.dso = key->dso, .build_id = key->build_id};
+	struct known_build *build =
+		u64map_item(&diff->build_of, (uintptr_t)key->dso, &diff->builds);
+	if (!build)
+		return NULL;
+	if (!build->build_id)
+		build->build_id = key->build_id;
+	build->differs |= build->build_id != key->build_id;
 	return build;
 }
 
@@ -209,7 +219,8 @@ struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
 		uint32_t number = failed ? UINT32_MAX : key_number(diff, &key);
 		struct weighed_key *row = vec_push(&run->rows);
 		NEED(row && number != UINT32_MAX);
-		*row = (struct weighed_key){number, (double)from->self.weight * scale};
+		*row = (struct weighed_key){
+			number, {(double)from->self.weight * scale, (double)from->self.samples}};
 	}
 	return NULL;
 }
@@ -222,24 +233,22 @@ struct compared_object {
 	double weight[2];
 };
 
-typedef VEC(struct compared_object) object_list;
+struct object_list {
+	VEC(struct compared_object) list;
+	struct u64map index_of; /* pointer of the name -> index */
+};
 
-static struct sp_error *sum_objects(const struct sp_diff *diff, object_list *objects)
+static struct sp_error *sum_objects(const struct sp_diff *diff, struct object_list *objects)
 {
 	for (size_t i = 0; i < diff->runs.count; i++) {
 		const struct compared_run *run = &diff->runs.items[i];
 		for (size_t j = 0; j < run->rows.count; j++) {
 			const char *dso = diff->keys.items[run->rows.items[j].key].dso;
-			size_t at = 0;
-			while (at < objects->count && objects->items[at].name != dso)
-				at++;
-			if (at == objects->count) {
-				struct compared_object *added = vec_push(objects);
-				NEED(added);
-				*added = (struct compared_object){.name = dso};
-			}
-			objects->items[at].weight[run->side == SP_DIFF_NEW] +=
-				run->rows.items[j].weight;
+			struct compared_object *object =
+				u64map_item(&objects->index_of, (uintptr_t)dso, &objects->list);
+			NEED(object);
+			object->name = dso;
+			object->weight[run->side == SP_DIFF_NEW] += run->rows.items[j].sums.weight;
 		}
 	}
 	return NULL;
@@ -248,11 +257,11 @@ static struct sp_error *sum_objects(const struct sp_diff *diff, object_list *obj
 /* Finds the heaviest program of each side that the other side does not have. */
 static struct sp_error *find_renamed(struct sp_diff *diff)
 {
-	object_list objects = {0};
+	struct object_list objects = {0};
 	struct sp_error *error = sum_objects(diff, &objects);
 	const struct compared_object *heaviest[2] = {NULL, NULL};
-	for (size_t i = 0; !error && i < objects.count; i++) {
-		const struct compared_object *object = &objects.items[i];
+	for (size_t i = 0; !error && i < objects.list.count; i++) {
+		const struct compared_object *object = &objects.list.items[i];
 		size_t side = object->weight[SP_DIFF_NEW] > 0;
 		bool alone = !object->weight[SP_DIFF_BASE] != !object->weight[SP_DIFF_NEW];
 		if (!alone || !object->name || !object_is_program(object->name))
@@ -262,7 +271,8 @@ static struct sp_error *find_renamed(struct sp_diff *diff)
 	}
 	for (size_t side = 0; side < 2; side++)
 		diff->renamed[side] = heaviest[0] && heaviest[1] ? heaviest[side]->name : NULL;
-	vec_deinit(&objects);
+	vec_deinit(&objects.list);
+	u64map_deinit(&objects.index_of);
 	return error;
 }
 
@@ -282,11 +292,12 @@ static double freedom(const struct sp_diff *diff)
 	return (double)(diff->run_count[0] + diff->run_count[1]) - 2;
 }
 
-/* Measures a row that has weights[i] in run i. */
-static struct measured_row measure(const struct sp_diff *diff, const double *weights, bool by_share)
+/* Measures a row that has sums[i] in run i. */
+static struct measured_row measure(const struct sp_diff *diff, const struct row_sums *sums,
+				   bool by_share)
 {
 	struct measured_row row = {.factor = 1};
-	double squares[2] = {0, 0}, all = 0;
+	double squares[2] = {0, 0}, within = 0;
 	for (size_t i = 0; i < diff->runs.count; i++) {
 		const struct compared_run *run = &diff->runs.items[i];
 		size_t side = run->side == SP_DIFF_NEW;
@@ -294,25 +305,33 @@ static struct measured_row measure(const struct sp_diff *diff, const double *wei
 		double sample =
 			run->samples > 0 && run->weight > 0 ? run->weight / run->samples : 1;
 		double scale = by_share && run->weight > 0 ? run->weight : 1;
-		double y = log((weights[i] + sample / 2) / scale);
+		double y = log((sums[i].weight + sample / 2) / scale);
 		row.logs[side] += y / runs;
 		squares[side] += y * y;
-		row.weight[side] += weights[i] / scale / runs;
-		row.samples[side] += weights[i] / sample / runs;
-		all += weights[i] / sample;
+		row.weight[side] += sums[i].weight / scale / runs;
+		row.samples[side] += sums[i].samples / runs;
 	}
-	double within = 0;
 	for (size_t side = 0; side < 2; side++)
 		within += fmax(0, squares[side] - (double)diff->run_count[side] * row.logs[side] *
-							  row.logs[side]);
+							  row.logs[side]) *
+			  fmax(row.samples[side], 0.5);
 	if (freedom(diff) > 0)
-		row.factor = within / freedom(diff) * fmax(all / (double)diff->runs.count, 0.5);
+		row.factor = within / freedom(diff);
 	return row;
 }
 
-/* Sets the change of a row with the standard error `error` of its logarithm. */
-static void set_change(const struct sp_diff *diff, const struct measured_row *row, double error,
-		       double df, struct sp_change *change)
+/*
+ * Standard errors of the logarithm of a change. If nothing changed, both sides have the same number
+ * of samples: `test` uses their mean. `interval` uses each side's own. `found` is the number of
+ * errors by which a change exceeds 0 if it is found in 9 of 10 comparisons.
+ */
+struct change_errors {
+	double test, interval, found, df;
+};
+
+/* Sets the change of a row. */
+static void set_change(const struct sp_diff *diff, const struct measured_row *row,
+		       const struct change_errors *errors, struct sp_change *change)
 {
 	double difference = row->logs[SP_DIFF_NEW] - row->logs[SP_DIFF_BASE];
 	*change = (struct sp_change){
@@ -321,18 +340,18 @@ static void set_change(const struct sp_diff *diff, const struct measured_row *ro
 		.ratio = expm1(difference),
 		.p = NAN,
 	};
-	bool several = diff->run_count[0] > 1 && diff->run_count[1] > 1;
 	/* The error of one run is that of sampling, by a normal distribution. */
-	double half = (several ? student_quantile(0.975, df) : 1.959963984540054) * error;
-	change->low = expm1(difference - half);
-	change->high = expm1(difference + half);
+	double t = errors->df > 0 ? student_quantile(0.975, errors->df) : 1.959963984540054;
+	change->low = expm1(difference - t * errors->interval);
+	change->high = expm1(difference + t * errors->interval);
 	if (diff->run_count[0] < LEAST_RUNS || diff->run_count[1] < LEAST_RUNS)
 		return;
 	double runs = 2 / (1 / (double)diff->run_count[0] + 1 / (double)diff->run_count[1]);
-	change->p = error > 0 ? student_tail(difference / error, df) : difference == 0;
-	change->detectable = expm1(FOUND_ERRORS * error);
+	change->p = errors->test > 0 ? student_tail(difference / errors->test, errors->df)
+				     : difference == 0;
+	change->detectable = expm1(errors->found * errors->test);
 	if (difference != 0)
-		change->runs = ceil(runs * pow(FOUND_ERRORS * error / difference, 2));
+		change->runs = ceil(runs * pow(errors->found * errors->test / difference, 2));
 }
 
 static void judge(struct sp_change *change, double discoveries)
@@ -372,21 +391,27 @@ static struct sp_error *test_rows(struct sp_diff *diff, const struct measured_ro
 		prior = variance_prior_fit(factors, scratch, count, df);
 	for (size_t i = 0; i < count; i++) {
 		double factor = df > 0 ? fmax(1, variance_moderate(&prior, factors[i], df)) : 1;
-		double samples = 0, runs = 0;
+		double samples = 0, runs = 0, parts = 0;
 		for (size_t side = 0; side < 2; side++) {
 			double number = (double)diff->run_count[side];
 			samples += measured[i].samples[side] * number / (double)diff->runs.count;
 			runs += 1 / number;
+			parts += 1 / (number * fmax(measured[i].samples[side], 0.5));
 		}
-		set_change(diff, &measured[i], sqrt(factor / fmax(samples, 0.5) * runs),
-			   fmin(df + prior.df, df * (double)count), &diff->rows.items[i].change);
+		const struct change_errors errors = {
+			.test = sqrt(factor / fmax(samples, 0.5) * runs),
+			.interval = sqrt(factor * parts),
+			.found = FOUND_ERRORS,
+			.df = fmin(df + prior.df, df * (double)count),
+		};
+		set_change(diff, &measured[i], &errors, &diff->rows.items[i].change);
 		scratch[i] = diff->rows.items[i].change.p;
 	}
-	if (count && isnan(scratch[0]))
-		return NULL;
-	adjust_discoveries(scratch, order, count);
+	bool tested = count && !isnan(scratch[0]);
+	if (tested)
+		adjust_discoveries(scratch, order, count);
 	for (size_t i = 0; i < count; i++) {
-		diff->rows.items[i].change.p = scratch[i];
+		diff->rows.items[i].change.p = tested ? scratch[i] : NAN;
 		judge(&diff->rows.items[i].change, discoveries);
 	}
 	return NULL;
@@ -410,7 +435,9 @@ static void test_total(struct sp_diff *diff, bool by_share, double discoveries)
 	for (size_t side = 0; side < 2; side++)
 		runs += 1 / (double)diff->run_count[side];
 	double df = freedom(diff);
-	set_change(diff, &total, df > 0 ? sqrt(squares / df * runs) : INFINITY, df, &diff->total);
+	double error = df > 0 ? sqrt(squares / df * runs) : INFINITY;
+	const struct change_errors errors = {error, error, FOUND_ERRORS_OF_ONE, df};
+	set_change(diff, &total, &errors, &diff->total);
 	if (by_share)
 		diff->total.p = NAN;
 	judge(&diff->total, discoveries);
@@ -441,6 +468,9 @@ static int by_importance(const void *a, const void *b)
 static struct sp_error *find_targets(struct sp_diff *diff, size_t count, uint32_t *targets)
 {
 	bool failed = false;
+	const char *now = diff->renamed[SP_DIFF_NEW];
+	/* A thread's first name is that of its program, cut. */
+	const char *renamed_comm = intern(diff, now, now ? strnlen(now, COMM_MOST) : 0, &failed);
 	for (size_t i = 0; i < count; i++) {
 		struct matched_key key = diff->keys.items[i];
 		bool renamed = key.dso && key.dso == diff->renamed[SP_DIFF_BASE];
@@ -451,25 +481,28 @@ static struct sp_error *find_targets(struct sp_diff *diff, size_t count, uint32_
 		}
 		if (renamed)
 			key.dso = diff->renamed[SP_DIFF_NEW];
+		if (key.comm && renamed_comm &&
+		    !strncmp(key.comm, diff->renamed[SP_DIFF_BASE], COMM_MOST) &&
+		    strlen(key.comm) <= COMM_MOST)
+			key.comm = renamed_comm;
 		targets[i] = failed ? UINT32_MAX : key_number(diff, &key);
 		NEED(targets[i] != UINT32_MAX);
 	}
 	return NULL;
 }
 
-/* Returns whether a row has at least the share of one side's runs, and enough samples to be tested.
- */
-static bool is_heavy(const struct sp_diff *diff, const double *weights, double least_share)
+/* Returns whether a row has the least share of one side, and enough samples to be tested. */
+static bool is_heavy(const struct sp_diff *diff, const struct row_sums *sums, double least_share)
 {
-	double shares[2] = {0, 0}, most = 0;
+	double shares[2] = {0, 0}, samples = 0;
 	for (size_t i = 0; i < diff->runs.count; i++) {
 		const struct compared_run *run = &diff->runs.items[i];
 		size_t side = run->side == SP_DIFF_NEW;
-		double share = run->weight > 0 ? weights[i] / run->weight : 0;
+		double share = run->weight > 0 ? sums[i].weight / run->weight : 0;
 		shares[side] += share / (double)diff->run_count[side];
-		most += share * run->samples;
+		samples += sums[i].samples;
 	}
-	return fmax(shares[0], shares[1]) >= least_share && most >= LEAST_SAMPLES;
+	return fmax(shares[0], shares[1]) >= least_share && samples >= LEAST_SAMPLES;
 }
 
 /* Adds a row; `key` NULL: the rest. */
@@ -493,29 +526,37 @@ static struct sp_error *add_row(struct sp_diff *diff, const struct matched_key *
 	return NULL;
 }
 
+static void add_sums(struct row_sums *to, const struct row_sums *from)
+{
+	to->weight += from->weight;
+	to->samples += from->samples;
+}
+
 /* Makes a row of each heavy key, and one of the rest. */
-static struct sp_error *make_rows(struct sp_diff *diff, double *weights, const uint32_t *targets,
-				  const struct sp_diff_options *options, double discoveries)
+static struct sp_error *make_rows(struct sp_diff *diff, struct row_sums *sums,
+				  const uint32_t *targets, const struct sp_diff_options *options,
+				  double discoveries)
 {
 	size_t runs = diff->runs.count;
-	CLEANUP_FREE double *rest = calloc(runs, sizeof(*rest));
+	CLEANUP_FREE struct row_sums *rest = calloc(runs, sizeof(*rest));
 	CLEANUP_FREE struct measured_row *measured =
 		calloc(diff->keys.count + 1, sizeof(*measured));
 	NEED(rest && measured);
 	for (size_t i = 0; i < runs; i++) {
 		const struct compared_run *run = &diff->runs.items[i];
-		for (size_t j = 0; j < run->rows.count; j++)
-			weights[targets[run->rows.items[j].key] * runs + i] +=
-				run->rows.items[j].weight;
+		for (size_t j = 0; j < run->rows.count; j++) {
+			const struct weighed_key *row = &run->rows.items[j];
+			add_sums(&sums[targets[row->key] * runs + i], &row->sums);
+		}
 	}
 	for (size_t i = 0; i < diff->keys.count; i++) {
-		double *row = weights + i * runs;
+		struct row_sums *row = sums + i * runs;
 		if (is_heavy(diff, row, options->least_share > 0 ? options->least_share : 0.005))
 			TRY(add_row(diff, &diff->keys.items[i],
 				    measure(diff, row, options->by_share), measured));
 		else
 			for (size_t j = 0; j < runs; j++)
-				rest[j] += row[j];
+				add_sums(&rest[j], &row[j]);
 	}
 	struct measured_row last = measure(diff, rest, options->by_share);
 	if (last.weight[0] > 0 || last.weight[1] > 0)
@@ -541,11 +582,11 @@ struct sp_error *sp_diff_run(struct sp_diff *diff, const struct sp_diff_options 
 	CLEANUP_FREE uint32_t *targets = calloc(count + 1, sizeof(*targets));
 	NEED(targets);
 	TRY(find_targets(diff, count, targets));
-	CLEANUP_FREE double *weights =
-		calloc(diff->keys.count + 1, diff->runs.count * sizeof(*weights));
-	NEED(weights);
+	CLEANUP_FREE struct row_sums *sums =
+		calloc(diff->keys.count + 1, diff->runs.count * sizeof(*sums));
+	NEED(sums);
 	test_total(diff, values.by_share, discoveries);
-	return make_rows(diff, weights, targets, &values, discoveries);
+	return make_rows(diff, sums, targets, &values, discoveries);
 }
 
 size_t sp_diff_row_count(const struct sp_diff *diff)

@@ -35,7 +35,8 @@ static void modify_hypervisor(struct event_spec *spec)
 	spec->attr.exclude_hv = 0;
 }
 
-static void only_guest_or_host(struct event_spec *spec)
+/* Excludes both, once: each of G and H then includes its own. */
+static void exclude_guest_and_host(struct event_spec *spec)
 {
 	if (spec->guest_given)
 		return;
@@ -46,13 +47,13 @@ static void only_guest_or_host(struct event_spec *spec)
 
 static void modify_guest(struct event_spec *spec)
 {
-	only_guest_or_host(spec);
+	exclude_guest_and_host(spec);
 	spec->attr.exclude_guest = 0;
 }
 
 static void modify_host(struct event_spec *spec)
 {
-	only_guest_or_host(spec);
+	exclude_guest_and_host(spec);
 	spec->attr.exclude_host = 0;
 }
 

@@ -368,6 +368,10 @@ static void add_reach(struct stacks *stacks, const struct unwind_frame *frames, 
 	stacks->reaches[reach < REACH_CLASSES ? reach : REACH_CLASSES - 1]++;
 }
 
+/*
+ * Unwinds the stack copy of a sample, counts how it ended, and gives the stack to the repair.
+ * Returns false when out of memory.
+ */
 static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 		   uint64_t time_ns, struct stack *stack)
 {

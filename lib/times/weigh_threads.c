@@ -40,7 +40,10 @@ static bool is_wait(const struct sp_event *event)
 	return !strcmp(event->name, TIMES_WAIT_EVENT);
 }
 
-/* Returns whether the event's samples show where threads run: clocks before hardware events. */
+/*
+ * Returns how well an event's samples show where threads run: 2 for clocks, 1 for hardware events
+ * and the event `name`, 0 if not at all.
+ */
 static int on_cpu_rank(const struct sp_event *event, const char *name)
 {
 	if (name)

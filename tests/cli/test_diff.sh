@@ -39,9 +39,9 @@ done
 
 prints "functions have verdicts, found changes first" diff_of -q old.? -- new.? <<'END'
 verdict    base ms   new ms   change      95% interval  comm
-slower       200.5    260.2   +29.7%   +17.3 to +43.5%  beta
+slower       200.5    260.2   +29.7%   +17.5 to +43.2%  beta
 gone          20.5        -        -                    gamma
-same         402.5    405.0    +0.6%     -6.7 to +8.6%  alpha
+same         402.5    405.0    +0.6%     -6.6 to +8.3%  alpha
 END
 "$SPROF" diff -s comm old.? -- new.? >got
 check "the head has the total" grep -q '^total  +6.7%  (+3.8 to +9.7%)  slower$' got
@@ -82,16 +82,17 @@ cat >want <<'END'
 
 | verdict | base ms | new ms | change | 95% interval | comm |
 |---|--:|--:|--:|--:|---|
-| slower | 200.5 | 260.2 | +29.7% | +17.3 to +43.5% | <code>beta</code> |
+| slower | 200.5 | 260.2 | +29.7% | +17.5 to +43.2% | <code>beta</code> |
 | gone | 20.5 | - | - |  | <code>gamma</code> |
 END
 same "Markdown begins with the verdict" got want
 
-# Exit statuses. Only the lower bound counts: beta is at least 17.3 % slower.
+# Exit statuses. Only the lower bound counts: beta is at least 17.5 % slower.
 status_of() {
 	diff_of "$@" >/dev/null 2>err
 	echo $?
 }
+check "a new function fails by the total only" test "$(status_of --fail-on 20 new.? -- old.?)" = 0
 check "without --fail-on: 0" test "$(status_of old.? -- new.?)" = 0
 check "--fail-on below the lower bound: 1" test "$(status_of --fail-on 17% old.? -- new.?)" = 1
 check "--fail-on above the bound: 0" test "$(status_of --fail-on 18 old.? -- new.?)" = 0
@@ -102,7 +103,7 @@ check "no such file: 125" test "$(status_of --fail-on 5 old.1 nothing)" = 125
 # One run a side has no verdict, in any format.
 diff_of old.1 new.1 >got
 check "one run a side has no verdict" sh -c '! grep -qE "^(slower|faster|same)" got'
-check "and says how to get one" grep -q 'Record 3 runs or more' got
+check "and says how to get one" grep -q 'they need 3 runs of each side' got
 check "nor in JSON" sh -c '"$SPROF" diff -s comm --format json old.1 new.1 | grep -q "\"verdict\": \"untested\""'
 
 # A share changes if only others became slower: it is used where runs are not whole, and that is said.

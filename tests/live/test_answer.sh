@@ -87,7 +87,7 @@ one_command() {
 }
 noisy one_command
 "$SPROF" info --format json >info
-check "as record with these words" grep -q '"sprof", *"record", *"sh", *"-c"' info
+check "as record with these words" grep -q '"sprof", *"record", *"--", *"sh", *"-c"' info
 check "the recorder's summary is printed once" test "$(grep -c 'samples, ' err)" = 1
 if [ "$terminal" ]; then
 	on_terminal "PAGER=cat $SPROF $program"

@@ -44,12 +44,20 @@ check "the folder says how it came to be" grep -c '"side": "new", "seconds"' run
 check "the slower function is found" grep -q '^slower,[^,]*,[^,]*,[0-9.]*,.*,changed,$' got
 check "the other one is not" sh -c '! grep -E "^(slower|faster|new|gone),.*,steady,$" got'
 check "the change is about 1" awk -F, '$12 == "changed" { exit !($5 < 1 && $6 > 1) }' got
-check "the program of the other name is the same file" sh -c '"$SPROF" diff runs | grep -q "^one of the base is compared with two"'
+check "the program of the other name is the same file" sh -c '"$SPROF" diff runs | grep -q "^Note: one of the base is compared with two"'
 
 status "an existing folder is refused" 125 "$SPROF" record --repeat 3 -o runs ./one 1
 says "with a remedy" "Runs need a new folder: -o FOLDER names it."
 status "a command that fails ends the runs" 1 "$SPROF" record --repeat 3 -o failed false
 says "with the reason" "false ended with status 1: only successful runs are compared"
+check "an empty folder is removed" test ! -e failed
+"$SPROF" record --repeat 50 -o ended ./one 1 >/dev/null 2>&1 &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid
+check "SIGTERM ends the runs" test $? = 143
+check "and their recorder" sh -c "! pgrep -f 'repeat 50 -o ended' >/dev/null"
 status "--versus needs --repeat" 129 "$SPROF" record --versus ./two ./one 1
 status "running processes have no runs" 129 "$SPROF" record --repeat 3 -p $$
 status "shell syntax is refused" 129 "$SPROF" record --repeat 3 --versus './two | cat' ./one 1

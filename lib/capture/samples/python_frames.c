@@ -427,8 +427,12 @@ void python_begin_arrival(struct python_worker *worker)
 	worker->arrival.count = 0;
 }
 
-/* Reads the stack of a thread's newest sample. Returns false if the probe lacks this sample's. */
-static bool read_arrived(struct python_worker *worker, const struct python_process *process,
+/*
+ * Reads a thread's stack at its first sample of an arrival. Later samples have what was read, if no
+ * other thread was read since and their copy is the same. Returns false if nothing is known of this
+ * sample.
+ */
+static bool read_once(struct python_worker *worker, const struct python_process *process,
 			 const struct sample_thread *thread)
 {
 	struct arrival *arrival = &worker->arrival;
@@ -459,7 +463,7 @@ void python_on_sample(struct python_worker *worker, const struct stack_dump_layo
 	const struct sample_thread thread = {sample->tid, sample->time_ns, &stack};
 	if (python_processes_find(&python->processes, sample->pid, &process) &&
 	    process.state == PYTHON_USABLE && find_stack(layout, ring, sample, bytes, &stack) &&
-	    read_arrived(worker, &process, &thread))
+	    read_once(worker, &process, &thread))
 		python_shots_add(&python->shots, sample->tid, sample->time_ns,
 				 &worker->probe->stack, worker->arrival.exact);
 }

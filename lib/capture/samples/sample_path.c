@@ -79,7 +79,7 @@ static struct sp_error *unwind_snapshots(struct sample_path *path, struct record
 struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
 				   bool *wrote_ret)
 {
-	struct waits_made *made = path->waits ? waits_made(path->waits) : NULL;
+	struct waits_made *made = path->waits ? waits_output(path->waits) : NULL;
 	if (made) {
 		/* The last batch was flushed. */
 		made->names->count = 0;

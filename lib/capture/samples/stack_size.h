@@ -27,7 +27,7 @@ struct stack_sizes {
 	} places[STACK_SIZE_PLACES];
 };
 
-/* A stack was cut. */
+/* Notes a stack that its copy cut: how deep it was, by the thread's stack in /proc. */
 void stack_sizes_on_cut(struct stack_sizes *sizes, uint32_t pid, uint32_t tid, uint64_t sp,
 			uint64_t time_ns);
 

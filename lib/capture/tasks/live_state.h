@@ -64,7 +64,7 @@ void live_state_deinit(struct live_state *live_state);
 
 /*
  * Adds whole records of the side-band, merged by time, or synthesised (time 0: from the beginning
- * on). Other records are left out. Fails only without memory.
+ * on). Other records of the kernel are left out. Fails only without memory.
  */
 struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *bytes,
 				size_t size) SP_MUST_CHECK;

@@ -31,8 +31,11 @@ static struct membership_span *new_span(struct membership *membership)
 	return span;
 }
 
-/* Puts a span before the newest one of `number`, if that changes anything. */
-static bool put(struct membership *membership, uint32_t number, uint64_t from_ns, bool in)
+/*
+ * Begins a span of `number` at from_ns, unless its newest span says the same. Returns false when
+ * out of memory.
+ */
+static bool begin_span(struct membership *membership, uint32_t number, uint64_t from_ns, bool in)
 {
 	uint32_t *newest = u64map_find(&membership->newest, number);
 	uint32_t older = newest ? *newest + 1 : 0;
@@ -81,7 +84,7 @@ static bool add_live(struct membership *membership, uint32_t pid, uint32_t tid)
 
 bool membership_add(struct membership *membership, uint32_t pid, uint32_t tid, uint64_t from_ns)
 {
-	return put(membership, number_of(membership, pid, tid), from_ns, true) &&
+	return begin_span(membership, number_of(membership, pid, tid), from_ns, true) &&
 	       add_live(membership, pid, tid);
 }
 
@@ -92,7 +95,7 @@ static bool on_fork(struct membership *membership, const struct task_change *bir
 	if (birth->is_process || membership->by == MEMBERSHIP_BY_THREAD) {
 		uint32_t number = number_of(membership, birth->pid, birth->tid);
 		in = in && membership->follow;
-		if (!put(membership, number, birth->time_ns, in))
+		if (!begin_span(membership, number, birth->time_ns, in))
 			return false;
 	}
 	return !in || add_live(membership, birth->pid, birth->tid);

@@ -40,7 +40,10 @@ static bool can_repeat(uint32_t type)
 	       type == PERF_RECORD_NAMESPACES;
 }
 
-/* Whether `item` says what `before`, the one kept last in its ring, said. */
+/*
+ * Returns whether `item` is the same change as `before`, the last one of its ring, written by
+ * another event shortly after. Times may differ.
+ */
 static bool repeats(const struct tracker *tracker, const struct ring *ring,
 		    const struct tracker_item *before, const struct tracker_item *item)
 {

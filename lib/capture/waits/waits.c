@@ -538,7 +538,7 @@ struct sp_error *waits_round(struct waits *waits, bool last)
 
 /* -- Output --------------------------------------------------------------------- */
 
-struct waits_made *waits_made(struct waits *waits)
+struct waits_made *waits_output(struct waits *waits)
 {
 	return &waits->made;
 }

@@ -91,11 +91,12 @@ struct waits_made {
 };
 
 /* Valid until waits_close(). */
-struct waits_made *waits_made(struct waits *waits);
+struct waits_made *waits_output(struct waits *waits);
 
 /*
- * Takes the snapshots that are due. `last`: takes snapshots of all threads that wait; records that
- * come after this prove them.
+ * Takes the snapshots that are due, adjusts how many switches are sampled, and sets the time of
+ * the next round. `last`: takes snapshots of all threads that wait; records that come after this
+ * prove them.
  */
 struct sp_error *waits_round(struct waits *waits, bool last) SP_MUST_CHECK;
 

@@ -10,11 +10,13 @@
 /* Exit statuses with --fail-on. Failures are EXIT_RECORDER, so that scripts can tell them apart. */
 enum { STATUS_NOTHING, STATUS_FOUND, STATUS_INCONCLUSIVE };
 
-/* Returns whether the change is certainly above the limit of --fail-on. */
+/*
+ * Returns whether the change is certainly above the limit of --fail-on. A new function has no
+ * change in percent: the total has its time.
+ */
 static bool is_beyond(const struct sp_change *change, double limit)
 {
-	return (change->verdict == SP_DIFF_SLOWER || change->verdict == SP_DIFF_APPEARED) &&
-	       change->low > limit;
+	return change->verdict == SP_DIFF_SLOWER && change->low > limit;
 }
 
 static int exit_status(const struct comparison *comparison)
@@ -26,7 +28,8 @@ static int exit_status(const struct comparison *comparison)
 	if (is_beyond(total, limit))
 		return STATUS_FOUND;
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++)
-		if (is_beyond(&sp_diff_row(comparison->diff, i)->change, limit))
+		if (!sp_diff_row(comparison->diff, i)->is_rest &&
+		    is_beyond(&sp_diff_row(comparison->diff, i)->change, limit))
 			return STATUS_FOUND;
 	if (!comparison_is_tested(comparison) || (!comparison->by_share && total->high > limit))
 		return STATUS_INCONCLUSIVE;
@@ -58,6 +61,12 @@ static int compare(struct sp_ctx *ctx, const struct diff_arguments *arguments)
 			.least_share = arguments->least_share,
 		};
 		struct sp_error *error = sp_diff_run(comparison.diff, &options);
+		if (!error && sp_diff_renamed(comparison.diff, SP_DIFF_NEW))
+			comparison_note(&comparison, "%s of the base is compared with %s",
+					sp_diff_renamed(comparison.diff, SP_DIFF_BASE),
+					sp_diff_renamed(comparison.diff, SP_DIFF_NEW));
+		if (!error && !sp_diff_row_count(comparison.diff))
+			comparison_note(&comparison, "no samples pass the filters");
 		if (error)
 			diag_error(error);
 		else if (!write_output(&comparison))

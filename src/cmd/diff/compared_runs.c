@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "cmd/common/recordings.h"
 #include "cmd/diff/comparison.h"
 #include "diag.h"
@@ -24,18 +25,40 @@ static const char *const part_names[] = {
 	"all-cpus", "pid", "tid", "uid", "cpu", "cgroup", "unit", "duration", "delay", "overwrite",
 };
 static const char *const argument_names[] = {
-	"event",	 "freq",       "count",	 "scope",      "inherit",  "filter",
-	"pfm-events",	 "call-graph", "unwind", "max-stack",  "control",  "clockid",
-	"output",	 "max-size",   "keep",	 "mmap-pages", "realtime", "off-cpu-thresh",
-	"branch-filter", "user",       "repeat", "versus",
+	"event",
+	"freq",
+	"count",
+	"scope",
+	"inherit",
+	"filter",
+	"pfm-events",
+	"call-graph",
+	"unwind",
+	"max-stack",
+	"control",
+	"clockid",
+	"output",
+	"max-size",
+	"keep",
+	"mmap-pages",
+	"realtime",
+	"off-cpu-thresh",
+	"branch-filter",
+	"user",
+	"repeat",
+	"versus",
+	"affinity",
+	"mmap-flush",
+	"switch-max-files",
+	"proc-map-timeout",
 };
 
-/* Returns whether the list has the name, which ends at '='. */
+/* Returns whether the list has the name, which ends at '=' and may be cut to three letters. */
 static bool has_name(const char *const *names, size_t count, const char *name)
 {
 	size_t size = strcspn(name, "=");
-	for (size_t i = 0; i < count; i++)
-		if (strlen(names[i]) == size && !strncmp(names[i], name, size))
+	for (size_t i = 0; i < count && size >= 3; i++)
+		if (!strncmp(names[i], name, size))
 			return true;
 	return false;
 }
@@ -60,25 +83,26 @@ static size_t option_words(const char *word)
 	return 1;
 }
 
-/* Finds the recorded command in the words of `record`. Returns NULL if it is not of one whole run.
- */
+/* Finds the recorded command in the words of `record`. Returns NULL if it is not one whole run. */
 static const char *const *find_command(const char *const *words)
 {
-	while (*words && strcmp(*words, "record"))
-		words++;
-	if (*words)
-		words++;
-	while (*words && **words == '-') {
-		if (!strcmp(*words, "--"))
-			return words[1] ? words + 1 : NULL;
-		size_t count = option_words(*words);
+	size_t at = 0, program = sp_recorded_program(words);
+	while (words[at] && strcmp(words[at], "record"))
+		at++;
+	at += words[at] != NULL;
+	while (program ? at < program : words[at] && *words[at] == '-') {
+		if (!strcmp(words[at], "--"))
+			break;
+		size_t count = option_words(words[at]);
 		if (!count)
 			return NULL;
-		words++;
-		for (; count > 1 && *words; count--)
-			words++;
+		for (; count && words[at]; count--)
+			at++;
 	}
-	return *words ? words : NULL;
+	if (program)
+		return words + program;
+	at += words[at] && !strcmp(words[at], "--");
+	return words[at] ? words + at : NULL;
 }
 
 /* Returns the words joined by blanks, for the caller to free; NULL when out of memory. */
@@ -200,10 +224,10 @@ static bool read_run(struct comparison *comparison, struct sp_ctx *ctx, struct s
 		comparison->is_time = profile->weight_is_time;
 		error = sp_diff_add(comparison->diff, side, profile);
 	} else if (!error) {
-		diag_say("%s has no event '%s'; 'sprof info -i FILE' lists its events", path,
-			 comparison->arguments->selection.events.count
-				 ? comparison->arguments->selection.events.items[0]
-				 : "with samples");
+		diag_say(comparison->arguments->selection.events.count
+				 ? "%s has no event of -e; 'sprof info -i FILE' lists its events"
+				 : "%s has no events",
+			 path);
 	}
 	bool done = found && !error;
 	if (error)
@@ -219,7 +243,9 @@ bool diff_runs_read(struct comparison *comparison, struct sp_ctx *ctx)
 	const struct diff_arguments *arguments = comparison->arguments;
 	struct sp_names *names = NULL;
 	struct progress progress;
-	comparison->term = term_of_stdout(TERM_COLOUR_AUTO);
+	comparison->term = term_of_stdout(arguments->output ? TERM_COLOUR_NEVER : TERM_COLOUR_AUTO);
+	if (arguments->output)
+		comparison->term.width = 0;
 	comparison->runs = calloc(arguments->paths[0].count + arguments->paths[1].count,
 				  sizeof(*comparison->runs));
 	struct sp_error *error = sp_diff_new(&comparison->diff);
@@ -242,24 +268,6 @@ bool diff_runs_read(struct comparison *comparison, struct sp_ctx *ctx)
 }
 
 /* -- Checks ----------------------------------------------------------------- */
-
-/* Adds a sentence. A note that does not fit, or that memory is too short for, is left out. */
-__attribute__((format(printf, 2, 3))) static void add_note(struct comparison *comparison,
-							   const char *format, ...)
-{
-	size_t most = sizeof(comparison->notes) / sizeof(*comparison->notes);
-	char *text;
-	va_list args;
-	va_start(args, format);
-	int size = vasprintf(&text, format, args);
-	va_end(args);
-	if (size < 0)
-		return;
-	if (comparison->note_count < most)
-		comparison->notes[comparison->note_count++] = text;
-	else
-		free(text);
-}
 
 static int by_start(const void *a, const void *b)
 {
@@ -286,7 +294,8 @@ static bool is_blockwise(const struct comparison *comparison)
 	return known && changes == 1;
 }
 
-static bool differs(const char *a, const char *b)
+/* Unknown texts do not differ. */
+static bool are_known_and_differ(const char *a, const char *b)
 {
 	return a && b && strcmp(a, b);
 }
@@ -300,11 +309,12 @@ static void choose_measure(struct comparison *comparison)
 	comparison->by_share = comparison->arguments->by == DIFF_BY_SHARE ||
 			       (comparison->arguments->by == DIFF_BY_DEFAULT && part);
 	if (comparison->by_share && part)
-		add_note(comparison,
-			 "%s is not one whole run of a command, so shares are compared: a share "
-			 "changes, "
-			 "too, if only other functions became slower",
-			 part->path);
+		comparison_note(
+			comparison,
+			"%s is not one whole run of a command, so shares are compared: a share "
+			"changes, "
+			"too, if only other functions became slower",
+			part->path);
 }
 
 bool diff_runs_check(struct comparison *comparison)
@@ -313,7 +323,7 @@ bool diff_runs_check(struct comparison *comparison)
 			      *cpu = NULL;
 	for (size_t i = 0; i < comparison->run_count; i++) {
 		const struct diff_run *run = &comparison->runs[i];
-		if (differs(run->event, first->event)) {
+		if (are_known_and_differ(run->event, first->event)) {
 			diag_say("%s has samples of %s, %s of %s; choose an event of both by -e",
 				 first->path, first->event, run->path, run->event);
 			return false;
@@ -324,7 +334,7 @@ bool diff_runs_check(struct comparison *comparison)
 		}
 		if (run->frequency != first->frequency || run->period != first->period)
 			rate = run;
-		if (differs(run->cpu, first->cpu))
+		if (are_known_and_differ(run->cpu, first->cpu))
 			cpu = run;
 		if (run->lost > LOST_LIMIT && (!lost || run->lost > lost->lost))
 			lost = run;
@@ -338,20 +348,20 @@ bool diff_runs_check(struct comparison *comparison)
 		return false;
 	}
 	if (cpu)
-		add_note(comparison, "%s was recorded on '%s', %s on '%s'", first->path, first->cpu,
-			 cpu->path, cpu->cpu);
+		comparison_note(comparison, "%s was recorded on '%s', %s on '%s'", first->path,
+				first->cpu, cpu->path, cpu->cpu);
 	if (lost)
-		add_note(comparison,
-			 "%s lost %.0f%% of its samples; its times are scaled up, as if the "
-			 "others stood for them; record with -m 32M",
-			 lost->path, 100 * lost->lost);
+		comparison_note(comparison,
+				"%s lost %.0f%% of its samples; its times are scaled up, as if the "
+				"others stood for them; record with -m 32M",
+				lost->path, 100 * lost->lost);
 	if (rate)
-		add_note(comparison,
-			 "%s and %s have other sampling rates; sampling slows the "
-			 "program differently",
-			 first->path, rate->path);
+		comparison_note(comparison,
+				"%s and %s have different sampling rates; sampling slows the "
+				"program differently",
+				first->path, rate->path);
 	if (is_blockwise(comparison))
-		add_note(
+		comparison_note(
 			comparison,
 			"all runs of one side were recorded before those of the other: up to 3 of "
 			"10 such "

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/diff/comparison.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void comparison_deinit(struct comparison *comparison)
@@ -19,8 +21,24 @@ void comparison_deinit(struct comparison *comparison)
 
 bool comparison_is_tested(const struct comparison *comparison)
 {
-	return sp_diff_row_count(comparison->diff) &&
-	       sp_diff_row(comparison->diff, 0)->change.verdict != SP_DIFF_UNTESTED;
+	return comparison_runs(comparison, SP_DIFF_BASE) >= 3 &&
+	       comparison_runs(comparison, SP_DIFF_NEW) >= 3;
+}
+
+void comparison_note(struct comparison *comparison, const char *format, ...)
+{
+	size_t most = sizeof(comparison->notes) / sizeof(*comparison->notes);
+	char *text;
+	va_list args;
+	va_start(args, format);
+	int size = vasprintf(&text, format, args);
+	va_end(args);
+	if (size < 0)
+		return;
+	if (comparison->note_count < most)
+		comparison->notes[comparison->note_count++] = text;
+	else
+		free(text);
 }
 
 size_t comparison_runs(const struct comparison *comparison, enum sp_diff_side side)

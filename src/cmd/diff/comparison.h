@@ -67,6 +67,10 @@ bool diff_runs_read(struct comparison *comparison, struct sp_ctx *ctx);
 bool diff_runs_check(struct comparison *comparison);
 void comparison_deinit(struct comparison *comparison);
 
+/* Adds a sentence without its full stop. It is left out if there are too many. */
+void comparison_note(struct comparison *comparison, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Returns whether each side has enough runs for verdicts. */
 bool comparison_is_tested(const struct comparison *comparison);
 size_t comparison_runs(const struct comparison *comparison, enum sp_diff_side side);

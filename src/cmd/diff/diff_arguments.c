@@ -26,8 +26,9 @@ static bool parse_keys(const struct option *option, const char *text)
 			arguments->keys[arguments->key_count++] = key;
 	}
 	option_strings_deinit(&words);
-	return fine || option_reject(option, text,
-				     "a list of comm, dso, symbol or function, srcfile or srcline");
+	return (fine && arguments->key_count) ||
+	       option_reject(option, text,
+			     "a list of comm, dso, symbol or function, srcfile or srcline");
 }
 
 static bool parse_by(const struct option *option, const char *text)
@@ -152,18 +153,24 @@ static int parse_options(struct diff_arguments *a, int argc, char **argv, int *o
 	return options_parse(&usage, argc, argv, operand);
 }
 
-static const char *const prefixes[] = {"base.", "new."};
+/* Returns whether the name is PREFIX, a number, and ".data". */
+static int is_run(const char *name, const char *prefix)
+{
+	size_t size = strlen(prefix);
+	if (strncmp(name, prefix, size))
+		return 0;
+	size_t digits = strspn(name + size, "0123456789");
+	return digits && !strcmp(name + size + digits, ".data");
+}
 
 static int is_base(const struct dirent *entry)
 {
-	return !strncmp(entry->d_name, prefixes[0], strlen(prefixes[0])) &&
-	       strstr(entry->d_name, ".data");
+	return is_run(entry->d_name, "base.");
 }
 
 static int is_new(const struct dirent *entry)
 {
-	return !strncmp(entry->d_name, prefixes[1], strlen(prefixes[1])) &&
-	       strstr(entry->d_name, ".data");
+	return is_run(entry->d_name, "new.");
 }
 
 /*
@@ -197,16 +204,21 @@ static bool add_operand(struct option_strings *paths, const char *operand)
 	       (paths->count > count || option_strings_push(paths, operand, strlen(operand)));
 }
 
-/* Distributes operands without "--". Returns false when out of memory. */
-static bool add_pair(struct diff_arguments *arguments, char **operands, size_t count)
+/* Distributes operands without "--". Returns -1 or the exit status. */
+static int add_pair(struct diff_arguments *arguments, char **operands, size_t count)
 {
-	struct option_strings *paths = arguments->paths;
-	if (count == 1 && !add_folder(&paths[SP_DIFF_NEW], operands[0], true))
-		return false;
-	if (!add_operand(&paths[SP_DIFF_BASE], count ? operands[0] : "sprof.data.old"))
-		return false;
-	return paths[SP_DIFF_NEW].count ||
-	       add_operand(&paths[SP_DIFF_NEW], count == 2 ? operands[1] : "sprof.data");
+	struct option_strings *base = &arguments->paths[SP_DIFF_BASE];
+	struct option_strings *now = &arguments->paths[SP_DIFF_NEW];
+	const char *last = count == 2 ? operands[1] : "sprof.data";
+	if (!add_operand(base, count ? operands[0] : "sprof.data.old") ||
+	    (count == 1 && !add_folder(now, operands[0], true)))
+		return EXIT_RECORDER;
+	if (count == 1 && !now->count && strcmp(base->items[0], operands[0])) {
+		diag_say("%s has the runs of one program only: sprof diff %s OTHER", operands[0],
+			 operands[0]);
+		return EXIT_USAGE;
+	}
+	return now->count || add_operand(now, last) ? -1 : EXIT_RECORDER;
 }
 
 int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv)
@@ -232,14 +244,14 @@ int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv
 			 (size_t)(end - next));
 		return EXIT_USAGE;
 	}
-	if (dashes == argc) {
-		done = add_pair(arguments, next, (size_t)(end - next));
-	} else if (next == end || dashes + 1 == argc) {
+	if (dashes == argc)
+		return add_pair(arguments, next, (size_t)(end - next));
+	if (next == end || dashes + 1 == argc) {
 		diag_say("no files %s '--': sprof diff BASE... -- NEW...",
 			 next == end ? "before" : "after");
 		return EXIT_USAGE;
 	}
-	for (; dashes < argc && next < end && done; next++)
+	for (; next < end && done; next++)
 		done = add_operand(&arguments->paths[SP_DIFF_BASE], *next);
 	for (int i = dashes + 1; i < argc && done; i++)
 		done = add_operand(&arguments->paths[SP_DIFF_NEW], argv[i]);

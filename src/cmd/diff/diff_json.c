@@ -45,7 +45,8 @@ void diff_write_json(const struct comparison *comparison, FILE *out)
 	put_runs(&json, comparison, "base", SP_DIFF_BASE);
 	put_runs(&json, comparison, "new", SP_DIFF_NEW);
 	json_begin(&json, "total", '{');
-	put_change(&json, total);
+	if (!comparison->by_share)
+		put_change(&json, total);
 	json_end(&json, '}');
 	json_begin_lines(&json, "rows", '[');
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++) {
@@ -72,7 +73,6 @@ void diff_write_json(const struct comparison *comparison, FILE *out)
 		json_string(&json, NULL, comparison->notes[i]);
 	json_end_lines(&json, ']');
 	json_end_lines(&json, '}');
-	putc('\n', out);
 }
 
 /* Writes a number, or nothing if it is not finite. */

@@ -181,6 +181,13 @@ static void put_row(const struct comparison *comparison, const struct sp_diff_ro
 	putc('\n', out);
 }
 
+static const char *unit_words(const struct comparison *comparison)
+{
+	if (!comparison->is_time)
+		return "million events";
+	return comparison->arguments->mode == SP_MODE_CPU ? "ms of CPU time" : "ms";
+}
+
 static void put_side(const struct comparison *comparison, enum sp_diff_side side, FILE *out)
 {
 	const struct sp_change *total = sp_diff_total(comparison->diff);
@@ -203,7 +210,7 @@ static void put_side(const struct comparison *comparison, enum sp_diff_side side
 		fprintf(out, ", %s %s a run",
 			format_quantity(comparison, side == SP_DIFF_BASE ? total->base : total->now,
 					text),
-			comparison->is_time ? "ms of CPU time" : "million events");
+			unit_words(comparison));
 	putc('\n', out);
 }
 
@@ -229,7 +236,6 @@ static void put_sentence(const struct comparison *comparison, const char *text, 
 static void put_limits(const struct comparison *comparison, size_t left_out, bool unknown,
 		       FILE *out)
 {
-	char text[256];
 	if (left_out)
 		fprintf(out, "%s%zu rows without a change (--all)\n",
 			term_glyph(&comparison->term, "… ", "... "), left_out);
@@ -247,22 +253,15 @@ static void put_limits(const struct comparison *comparison, size_t left_out, boo
 			"several percent.",
 			out);
 	} else {
-		put_sentence(
-			comparison,
-			"No verdicts: how much runs of the same program differ is not known. "
-			"Intervals "
-			"are of sampling alone. Record 3 runs or more of each program, in turns.",
-			out);
-	}
-	if (sp_diff_renamed(comparison->diff, SP_DIFF_NEW)) {
-		snprintf(text, sizeof(text), "%.80s of the base is compared with %.80s.",
-			 sp_diff_renamed(comparison->diff, SP_DIFF_BASE),
-			 sp_diff_renamed(comparison->diff, SP_DIFF_NEW));
-		put_sentence(comparison, text, out);
+		put_sentence(comparison,
+			     "No verdicts: they need 3 runs of each side, recorded in turns. "
+			     "Intervals are "
+			     "of sampling if a side has one run.",
+			     out);
 	}
 	for (size_t i = 0; i < comparison->note_count; i++) {
-		snprintf(text, sizeof(text), "Note: %s.", comparison->notes[i]);
-		put_sentence(comparison, text, out);
+		fputs("Note: ", out);
+		term_wrap(&comparison->term, comparison->notes[i], 6, 2, 0, out);
 	}
 }
 
@@ -283,7 +282,7 @@ void diff_write_text(const struct comparison *comparison, FILE *out)
 	term_begin(&comparison->term, TERM_TITLE, out);
 	fprintf(out, "%s%*s%*s%*s%*s  %s", tested ? "verdict   " : "", QUANTITY_WIDTH, base,
 		QUANTITY_WIDTH + 1, now, CHANGE_WIDTH + 2, "change", INTERVAL_WIDTH + 2,
-		tested ? "95% interval" : "by sampling", key_titles(comparison, titles));
+		"95% interval", key_titles(comparison, titles));
 	term_end(&comparison->term, TERM_TITLE, out);
 	putc('\n', out);
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++) {
@@ -299,14 +298,14 @@ void diff_write_text(const struct comparison *comparison, FILE *out)
 }
 
 /* Writes a cell: no character of the text ends the cell or begins Markdown's markup. */
-static void put_markdown(const struct comparison *comparison, const char *text, FILE *out)
+static void put_markdown(const struct comparison *comparison, const char *text, int most, FILE *out)
 {
 	struct term plain = {.utf8 = comparison->term.utf8};
 	char *bytes = NULL;
 	size_t size = 0;
 	FILE *memory = open_memstream(&bytes, &size);
 	if (memory) {
-		term_put(&plain, text, MARKDOWN_NAME, memory);
+		term_put(&plain, text, most, memory);
 		fclose(memory);
 	}
 	fputs("<code>", out);
@@ -326,14 +325,14 @@ void diff_write_markdown(const struct comparison *comparison, FILE *out)
 	char change[TEXT_SIZE], interval[2 * TEXT_SIZE], base[TEXT_SIZE], now[TEXT_SIZE],
 		titles[2 * TEXT_SIZE];
 	size_t others = 0, shown = 0, found = 0;
-	for (enum sp_diff_verdict verdict = SP_DIFF_SLOWER; verdict <= SP_DIFF_GONE; verdict++)
-		found += comparison_count(comparison, verdict);
+	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++) {
+		const struct sp_diff_row *row = sp_diff_row(comparison->diff, i);
+		found += row->change.verdict >= SP_DIFF_SLOWER && !row->is_rest;
+	}
 	fprintf(out, "**%s**: ", comparison_verdict(comparison));
 	if (!comparison->by_share)
 		fprintf(out, "total %s (%s), ", format_change(comparison, total->ratio, change),
-			comparison_is_tested(comparison)
-				? format_interval(comparison, total, interval)
-				: "one run");
+			format_interval(comparison, total, interval));
 	fprintf(out, "%zu function%s changed, by %zu and %zu runs\n\n", found,
 		found == 1 ? "" : "s", comparison_runs(comparison, SP_DIFF_BASE),
 		comparison_runs(comparison, SP_DIFF_NEW));
@@ -352,14 +351,14 @@ void diff_write_markdown(const struct comparison *comparison, FILE *out)
 			format_quantity(comparison, row->change.now, now),
 			format_change(comparison, row->change.ratio, change),
 			format_interval(comparison, &row->change, interval));
-		put_markdown(comparison, name ? name : "?", out);
+		put_markdown(comparison, name ? name : "?", MARKDOWN_NAME, out);
 		fputs(" |\n", out);
 		free(name);
 		shown++;
 	}
 	for (size_t i = 0; i < comparison->note_count; i++) {
 		fputs("\n", out);
-		put_markdown(comparison, comparison->notes[i], out);
+		put_markdown(comparison, comparison->notes[i], 0, out);
 		fputs("\n", out);
 	}
 }

@@ -7,8 +7,8 @@
  *	runs.json			machine, commands, order, times and load
  *
  * In each round, the order of the two is random, and so is the size of the environment, which moves
- *the stack. A first round is thrown away: it fills caches. Each run has a recorder of its own, in a
- *child.
+ * the stack. A first round is thrown away: it fills caches. Each run has a recorder of its own, in
+ * a child.
  */
 #include <errno.h>
 #include <math.h>
@@ -38,6 +38,7 @@
 /* Largest number of bytes by which the environment grows. */
 #define PADDING 4096
 
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 static const char *const sides[] = {"base", "new"};
 
 /* A finished run. */
@@ -57,12 +58,16 @@ struct repeat {
 	size_t run_count;
 };
 
-static volatile sig_atomic_t interrupted;
+/* Signal that ends all runs; 0: none. The recorder at work; 0: none. */
+static volatile sig_atomic_t interrupted, recorder;
 
-static void on_interrupt(int number)
+/* A terminal sends SIGINT and SIGHUP to the recorder, too, which takes two soon after another for
+ * one. */
+static void on_end(int number)
 {
-	(void)number;
-	interrupted = 1;
+	interrupted = number;
+	if (recorder)
+		kill((pid_t)recorder, number);
 }
 
 static uint32_t random_number(uint32_t below)
@@ -118,18 +123,23 @@ static int run_side(struct repeat *repeat, size_t side, const char *path, run_fn
 	fflush(NULL);
 	pid_t child = fork();
 	if (!child) {
-		signal(SIGINT, SIG_DFL);
+		for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+			signal(ends[i], SIG_DFL);
 		_exit(record_one(repeat, side, path, run));
 	}
 	if (child < 0) {
 		diag_say("cannot start the recorder: %s", strerror(errno));
 		return -1;
 	}
+	recorder = child;
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
+	recorder = 0;
 	now->seconds = (double)(session_now_ns() - begin_ns) / 1e9;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
+	if (interrupted)
+		return -1;
 	diag_say("%s ended by signal %d (%s)", repeat->commands[side][0], WTERMSIG(status),
 		 strsignal(WTERMSIG(status)));
 	return -1;
@@ -159,8 +169,10 @@ static void print_progress(const struct repeat *repeat, size_t round, size_t rou
 		 repeat->runs[repeat->run_count - 1].load);
 }
 
-/* Runs each side once, in random order. `round` 0 is thrown away. Returns 0, or the status to end
- * with. */
+/*
+ * Runs each side once, in random order. `round` 0 is thrown away. Returns 0, or the status to end
+ * with.
+ */
 static int run_round(struct repeat *repeat, size_t round, run_fn *run)
 {
 	size_t first = repeat->side_count > 1 ? random_number(2) : 0;
@@ -178,7 +190,7 @@ static int run_round(struct repeat *repeat, size_t round, run_fn *run)
 		if (interrupted)
 			return 0;
 		if (status) {
-			if (status > 0)
+			if (status > 0 && status != EXIT_RECORDER && status != EXIT_USAGE)
 				diag_say("%s ended with status %d: only successful runs are "
 					 "compared",
 					 repeat->commands[side][0], status);
@@ -289,26 +301,29 @@ static bool make_folder(const char *folder)
 static int run_rounds(struct repeat *repeat, run_fn *run)
 {
 	size_t rounds = (size_t)repeat->arguments->repeat;
-	struct sigaction action = {.sa_handler = on_interrupt}, old;
+	struct sigaction action = {.sa_handler = on_end}, old[sizeof(ends) / sizeof(*ends)];
 	int status = 0;
 	repeat->runs = calloc((rounds + 1) * 2, sizeof(*repeat->runs));
 	if (!repeat->runs) {
 		diag_say("out of memory");
 		return EXIT_RECORDER;
 	}
-	/* A key stops all runs: the recorder gets the signal, too, and ends by itself. */
-	sigaction(SIGINT, &action, &old);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		sigaction(ends[i], &action, &old[i]);
 	for (size_t round = 0; !status && !interrupted && round <= rounds; round++) {
 		status = run_round(repeat, round, run);
 		if (!status && !interrupted && round && !repeat->arguments->quiet)
 			print_progress(repeat, round, rounds);
 	}
-	sigaction(SIGINT, &old, NULL);
-	if (!status && !describe(repeat))
-		status = EXIT_RECORDER;
-	if (!status && interrupted && repeat->run_count < repeat->side_count)
-		status = 128 + SIGINT;
-	return status;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		sigaction(ends[i], &old[i], NULL);
+	if (repeat->run_count && !describe(repeat))
+		status = status ?: EXIT_RECORDER;
+	if (!repeat->run_count)
+		rmdir(repeat->folder);
+	else if (status || interrupted)
+		diag_say("%s has %zu runs", repeat->folder, repeat->run_count);
+	return status ?: interrupted ? 128 + interrupted : 0;
 }
 
 /* Returns false after printing why the options do not fit runs of a command. */
@@ -329,10 +344,16 @@ static bool check(const struct record_arguments *arguments)
 			 "-G");
 		return false;
 	}
-	if (arguments->duration_ns || arguments->view || arguments->control ||
+	const struct sp_capture_output *output = &options->output;
+	bool switches = output->switch_bytes || output->switch_ns || output->switch_on_demand ||
+			output->switch_event;
+	if (arguments->dry_run || options->buffers.overwrite || output->max_bytes || switches ||
+	    options->schedule.delay_ms || options->sampling.samples == SP_OFF ||
+	    arguments->duration_ns || arguments->view || arguments->control ||
 	    (options->output.path && !strcmp(options->output.path, "-"))) {
-		diag_say("--repeat records whole runs to a folder: without --duration, --control, "
-			 "-o - and reports by -o");
+		diag_say("--repeat records whole runs to a folder: without --duration, -D, -n, "
+			 "--control, --overwrite, --max-size, --switch-output, --dry-run, -o - and "
+			 "reports by -o");
 		return false;
 	}
 	return true;
@@ -367,6 +388,7 @@ int record_repeat(struct record_arguments *arguments, int argc, char **argv, run
 		return EXIT_USAGE;
 	if (arguments->versus)
 		repeat.commands[1] = (const char *const *)words.we_wordv;
+	/* Options end at the command, which is a part of argv, or at "--" before it. */
 	while ((int)repeat.option_count < argc &&
 	       (const char *const *)&argv[repeat.option_count] != repeat.commands[0] &&
 	       strcmp(argv[repeat.option_count], "--"))

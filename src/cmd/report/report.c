@@ -114,8 +114,8 @@ static enum sp_grouping grouping(const struct report_arguments *arguments,
 }
 
 /*
- * Groups of options for sp_analysis_run(). `options` points to the other members, so this struct must
- * not be copied.
+ * Groups of options for sp_analysis_sum(). `options` points to the other members, so this struct
+ * must not be copied.
  */
 struct analysis_groups {
 	struct sp_analysis_rows rows;
