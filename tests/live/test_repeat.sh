@@ -57,7 +57,7 @@ sleep 1
 kill -TERM $pid
 wait $pid
 check "SIGTERM ends the runs" test $? = 143
-check "and their recorder" sh -c "! pgrep -f 'repeat 50 -o ended' >/dev/null"
+check "and their recorder" sh -c "! pgrep -f '[r]epeat 50 -o ended' >/dev/null"
 status "--versus needs --repeat" 129 "$SPROF" record --versus ./two ./one 1
 status "running processes have no runs" 129 "$SPROF" record --repeat 3 -p $$
 status "shell syntax is refused" 129 "$SPROF" record --repeat 3 --versus './two | cat' ./one 1
