@@ -98,7 +98,7 @@ report() {
 # where its caller has no frame yet, and samples in the few instructions of main() and other().
 ways() {
 	sed 's/ [0-9]*$//' | sed -n 's/^prog;.*main/main/p' |
-		grep -vx -e 'main;same' -e main -e 'main;other' | sort -u
+		grep -vx -e 'main;same\( (.*)\)\{0,1\}' -e main -e 'main;other' | sort -u
 }
 
 report --format folded | ways >folded
