@@ -238,6 +238,16 @@ bool option_parse_number(const struct option *option, const char *text)
 	return option_reject(option, text, "a whole number");
 }
 
+bool option_parse_percent(const struct option *option, const char *text)
+{
+	double percent;
+	char *end;
+	if (!option_text_percent(text, &end, &percent) || (*end && strcmp(end, "%") != 0))
+		return option_reject(option, text, "a percentage of 0 to 100");
+	*(double *)option->value = percent;
+	return true;
+}
+
 void option_strings_deinit(struct option_strings *strings)
 {
 	for (size_t i = 0; i < strings->count; i++)

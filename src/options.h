@@ -105,7 +105,9 @@ struct option {
 #define OPTION_END {0}
 
 option_parse_fn option_parse_flag, option_parse_off, option_parse_choice, option_parse_string,
-	option_parse_number, option_parse_strings, option_parse_numbers;
+	option_parse_number, option_parse_percent, option_parse_strings, option_parse_numbers;
+
+/* option_parse_percent() is for OPTION_CALL with a double: "2" and "2%" are 0.02. */
 
 /* List of strings. Items are copies, freed by option_strings_deinit(). */
 struct option_strings {

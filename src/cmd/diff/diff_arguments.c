@@ -84,14 +84,6 @@ static bool parse_format(const struct option *option, const char *text)
 	return option_reject(option, text, "text, json, csv or markdown");
 }
 
-static bool parse_percent(const struct option *option, const char *text)
-{
-	char *end;
-	if (option_text_percent(text, &end, option->value) && (!*end || !strcmp(end, "%")))
-		return true;
-	return option_reject(option, text, "a percentage from 0 to 100");
-}
-
 static int parse_options(struct diff_arguments *a, int argc, char **argv, int *operand)
 {
 	struct selection *s = &a->selection;
@@ -105,10 +97,10 @@ static int parse_options(struct diff_arguments *a, int argc, char **argv, int *o
 			    "recordings are whole runs of a command)"),
 		OPTION_CALL(0, "mode", "MODE", &a->mode, parse_mode,
 			    "weigh by cpu (default), wall, off-cpu or latency"),
-		OPTION_CALL(0, "percent-limit", "PERCENT", &a->least_share, parse_percent,
+		OPTION_CALL(0, "percent-limit", "PERCENT", &a->least_share, option_parse_percent,
 			    "test rows from PERCENT of either side (default: 0.5)"),
 		OPTION_CALL(
-			0, "fail-on", "PERCENT", &a->fail_on, parse_percent,
+			0, "fail-on", "PERCENT", &a->fail_on, option_parse_percent,
 			"exit with 1 if something is certainly more than PERCENT slower, with 2 "
 			"if that is neither found nor excluded"),
 		OPTION_GROUP("Filters:"),

@@ -34,16 +34,6 @@ static bool parse_stdio(const struct option *option, const char *text)
 	return true;
 }
 
-static bool parse_limit(const struct option *option, const char *text)
-{
-	double limit;
-	char *end;
-	if (!option_text_percent(text, &end, &limit) || (*end && strcmp(end, "%") != 0))
-		return option_reject(option, text, "a percentage of 0 to 100");
-	*(double *)option->value = limit;
-	return true;
-}
-
 /*
  * Parses --call-graph, a list of words: the order of the tree ("caller", "callee", "none"); what its
  * nodes are ("function", "srcline"); and, as in perf, "graph" and a percentage below which branches are
@@ -188,7 +178,7 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "show each thread's time by state"),
 		OPTION_CALL(0, "wakers", NULL, &a->mode, report_wakers_parse,
 			    "show which threads woke which"),
-		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, parse_limit,
+		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, option_parse_percent,
 			    "hide rows and branches below MIN percent"),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
 			    "write FORMAT: json, csv, pprof, firefox, ..."),
