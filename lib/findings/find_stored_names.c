@@ -11,7 +11,7 @@ static uint64_t count_samples(const struct analysis_view *view)
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			const struct frame *frame =
-				&view->names->frames.items[leaf->answer >> ANSWER_SHIFT];
+				&view->names->frames.items[answer_frame(leaf->answer)];
 			if (frame->module &&
 			    resolver_is_stored(view->read->resolver, frame->module))
 				samples += leaf->samples;

@@ -108,8 +108,8 @@ static void add_missing(const struct analysis_view *view, struct missing *missin
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			const struct frame *frame =
-				&view->names->frames.items[leaf->answer >> ANSWER_SHIFT];
-			if (view->work->labels->frames.items[leaf->answer >> ANSWER_SHIFT].named)
+				&view->names->frames.items[answer_frame(leaf->answer)];
+			if (view->work->labels->frames.items[answer_frame(leaf->answer)].named)
 				continue;
 			struct missing *sum = frame->module ? &missing[frame->module->index]
 							    : unmapped_of(unmapped, frame);
@@ -126,7 +126,7 @@ static void add_named(const struct analysis_view *view, struct missing *named)
 		const struct counted *counted = &view->workers->items[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
-			uint32_t index = leaf->answer >> ANSWER_SHIFT;
+			uint32_t index = answer_frame(leaf->answer);
 			const struct frame *frame = &view->names->frames.items[index];
 			if (!frame->module || !view->work->labels->frames.items[index].named)
 				continue;
@@ -376,7 +376,7 @@ static void count_unlined(const struct analysis_view *view, struct missing *unli
 		const struct counted *counted = &view->workers->items[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
-			uint32_t index = leaf->answer >> ANSWER_SHIFT;
+			uint32_t index = answer_frame(leaf->answer);
 			const struct frame *frame = &view->names->frames.items[index];
 			if (!frame->module || frame->cpumode != PERF_RECORD_MISC_USER)
 				continue;

@@ -292,7 +292,7 @@ static bool sum_generated(const struct analysis_view *view, const struct worker 
 	for (size_t i = 0; i < worker->counted.leaves.count; i++) {
 		const struct leaf *leaf = &worker->counted.leaves.items[i];
 		if (resolved_event(resolved, leaf) == event &&
-		    (passes[leaf->node] || is_generated(view, leaf->answer >> ANSWER_SHIFT)))
+		    (passes[leaf->node] || is_generated(view, answer_frame(leaf->answer))))
 			*sum += leaf->chains;
 	}
 	return true;

@@ -38,7 +38,7 @@ static double late_share(const struct analysis_view *view, uint16_t event, uint6
 			if (resolved_event(&worker->resolved, leaf) != event)
 				continue;
 			all += (double)leaf->weight;
-			size_t frame = leaf->answer >> ANSWER_SHIFT;
+			size_t frame = answer_frame(leaf->answer);
 			if (!enables_interrupts(&view->names->frames.items[frame]))
 				continue;
 			late += (double)leaf->weight;
