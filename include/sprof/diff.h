@@ -20,10 +20,13 @@
 extern "C" {
 #endif
 
+/* Fewest runs a side from which a change can be found. */
+#define SP_DIFF_LEAST_RUNS 3
+
 enum sp_diff_side { SP_DIFF_BASE, SP_DIFF_NEW };
 
 enum sp_diff_verdict {
-	SP_DIFF_UNTESTED,     /* fewer than 3 runs a side, or too light to be tested */
+	SP_DIFF_UNTESTED,     /* fewer runs a side, or too light to be tested */
 	SP_DIFF_INCONCLUSIVE, /* neither a change nor sameness was found */
 	SP_DIFF_SAME,	      /* the interval of the change is within 10 % of none */
 	SP_DIFF_SLOWER,	      /* found: takes more in the new runs */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * From profiles to changes. For row j of run i, with its weight w and the run's weight T of n
- *samples,
+ * samples,
  *
  *	y = ln(w + T / 2n)		(by_share: - ln T)
  *
  * Half a sample keeps rows without samples finite. The variance of y is φ / c, where c is the row's
- *mean number of samples in a run: φ is 1 if only sampling varies.
+ * mean number of samples in a run: φ is 1 if only sampling varies.
  */
 #include <sprof/diff.h>
 
@@ -21,9 +21,7 @@
 #include "base/vec.h"
 #include "diff/matched_names.h"
 #include "diff/statistics.h"
-
-/* Fewest runs a side from which a change can be found. */
-#define LEAST_RUNS 3
+#include "profile/interval.h"
 
 /* Largest change in the interval of a row that counts as the same. */
 #define SAME_WITHIN 0.1
@@ -46,17 +44,18 @@
 /* Name of the code of a file that has no names. */
 static const char unnamed[] = "[without a name]";
 
-/* Keys of a row. Strings are interned, so that equal keys have equal pointers; NULL: not requested.
- */
+/* Keys of a row. Strings are interned: equal keys have equal pointers. NULL: not requested. */
 struct matched_key {
 	const char *comm, *dso, *function, *srcline;
 	const char *build_id; /* `function` is an address in this build; NULL: it is a name */
 };
 
-/* First known build of a file, in which addresses stand for functions without a name. */
-struct known_build {
-	const char *build_id;
-	bool differs; /* a run had another build */
+/* A file. Addresses stand for functions without a name as long as all runs have one build of it. */
+struct compared_object {
+	const char *name;
+	double weight[2];     /* in the runs of each side */
+	const char *build_id; /* first build with such functions; NULL: none */
+	bool build_differs;   /* a run had another one */
 };
 
 /* Weight and number of samples of a row, in one run. */
@@ -79,8 +78,8 @@ struct sp_diff {
 	struct strtab names;
 	VEC(struct matched_key) keys;
 	struct index_set index; /* finds keys */
-	VEC(struct known_build) builds;
-	struct u64map build_of; /* pointer of a file's name -> index of its build */
+	VEC(struct compared_object) objects;
+	struct u64map object_of; /* pointer of a file's name -> index of the object */
 	VEC(struct compared_run) runs;
 	bool is_time, unit_differs;
 	size_t run_count[2];
@@ -104,8 +103,8 @@ void sp_diff_free(struct sp_diff *diff)
 	vec_deinit(&diff->runs);
 	vec_deinit(&diff->rows);
 	vec_deinit(&diff->keys);
-	vec_deinit(&diff->builds);
-	u64map_deinit(&diff->build_of);
+	vec_deinit(&diff->objects);
+	u64map_deinit(&diff->object_of);
 	index_set_deinit(&diff->index);
 	strtab_deinit(&diff->names);
 	free(diff);
@@ -156,20 +155,20 @@ static const char *intern(struct sp_diff *diff, const char *text, size_t size, b
 	return name;
 }
 
-/*
- * Returns the build of a file; NULL when out of memory. Notes in the build whether runs had another
- * one.
- */
-static struct known_build *find_build(struct sp_diff *diff, const struct matched_key *key)
+/* Adds a row's weight to its file, and notes its build. Returns false when out of memory. */
+static bool add_to_object(struct sp_diff *diff, const struct matched_key *key,
+			  enum sp_diff_side side, double weight)
 {
-	struct known_build *build =
-		u64map_item(&diff->build_of, (uintptr_t)key->dso, &diff->builds);
-	if (!build)
-		return NULL;
-	if (!build->build_id)
-		build->build_id = key->build_id;
-	build->differs |= build->build_id != key->build_id;
-	return build;
+	struct compared_object *object =
+		u64map_item(&diff->object_of, (uintptr_t)key->dso, &diff->objects);
+	if (!object)
+		return false;
+	object->name = key->dso;
+	object->weight[side == SP_DIFF_NEW] += weight;
+	if (!object->build_id)
+		object->build_id = key->build_id;
+	object->build_differs |= key->build_id && object->build_id != key->build_id;
+	return true;
 }
 
 /*
@@ -183,7 +182,7 @@ static struct matched_key key_of_row(struct sp_diff *diff, const struct sp_row *
 	const char *build_id = row->from_cfi && !row->symbol_known ? row->build_id : NULL;
 	if (function && !row->symbol_known && !build_id)
 		function = unnamed;
-	struct matched_key key = {
+	return (struct matched_key){
 		.comm = intern(diff, row->comm, row->comm ? strlen(row->comm) : 0, failed),
 		.dso = intern(diff, row->dso, row->dso ? object_name_size(row->dso) : 0, failed),
 		.function =
@@ -191,9 +190,6 @@ static struct matched_key key_of_row(struct sp_diff *diff, const struct sp_row *
 		.srcline = intern(diff, line, line ? strlen(line) : 0, failed),
 		.build_id = intern(diff, build_id, build_id ? strlen(build_id) : 0, failed),
 	};
-	if (build_id && !*failed)
-		*failed = !find_build(diff, &key);
-	return key;
 }
 
 struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
@@ -218,50 +214,21 @@ struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
 		struct matched_key key = key_of_row(diff, from, &failed);
 		uint32_t number = failed ? UINT32_MAX : key_number(diff, &key);
 		struct weighed_key *row = vec_push(&run->rows);
-		NEED(row && number != UINT32_MAX);
-		*row = (struct weighed_key){
-			number, {(double)from->self.weight * scale, (double)from->self.samples}};
+		double weight = (double)from->self.weight * scale;
+		NEED(row && number != UINT32_MAX && add_to_object(diff, &key, side, weight));
+		*row = (struct weighed_key){number, {weight, (double)from->self.samples}};
 	}
 	return NULL;
 }
 
 /* -- Programs with other names ---------------------------------------------- */
 
-/* Weights of a file in the runs of each side. */
-struct compared_object {
-	const char *name;
-	double weight[2];
-};
-
-struct object_list {
-	VEC(struct compared_object) list;
-	struct u64map index_of; /* pointer of the name -> index */
-};
-
-static struct sp_error *sum_objects(const struct sp_diff *diff, struct object_list *objects)
-{
-	for (size_t i = 0; i < diff->runs.count; i++) {
-		const struct compared_run *run = &diff->runs.items[i];
-		for (size_t j = 0; j < run->rows.count; j++) {
-			const char *dso = diff->keys.items[run->rows.items[j].key].dso;
-			struct compared_object *object =
-				u64map_item(&objects->index_of, (uintptr_t)dso, &objects->list);
-			NEED(object);
-			object->name = dso;
-			object->weight[run->side == SP_DIFF_NEW] += run->rows.items[j].sums.weight;
-		}
-	}
-	return NULL;
-}
-
 /* Finds the heaviest program of each side that the other side does not have. */
-static struct sp_error *find_renamed(struct sp_diff *diff)
+static void find_renamed(struct sp_diff *diff)
 {
-	struct object_list objects = {0};
-	struct sp_error *error = sum_objects(diff, &objects);
 	const struct compared_object *heaviest[2] = {NULL, NULL};
-	for (size_t i = 0; !error && i < objects.list.count; i++) {
-		const struct compared_object *object = &objects.list.items[i];
+	for (size_t i = 0; i < diff->objects.count; i++) {
+		const struct compared_object *object = &diff->objects.items[i];
 		size_t side = object->weight[SP_DIFF_NEW] > 0;
 		bool alone = !object->weight[SP_DIFF_BASE] != !object->weight[SP_DIFF_NEW];
 		if (!alone || !object->name || !object_is_program(object->name))
@@ -271,9 +238,6 @@ static struct sp_error *find_renamed(struct sp_diff *diff)
 	}
 	for (size_t side = 0; side < 2; side++)
 		diff->renamed[side] = heaviest[0] && heaviest[1] ? heaviest[side]->name : NULL;
-	vec_deinit(&objects.list);
-	u64map_deinit(&objects.index_of);
-	return error;
 }
 
 /* -- Changes --------------------------------------------------------------- */
@@ -290,6 +254,12 @@ struct measured_row {
 static double freedom(const struct sp_diff *diff)
 {
 	return (double)(diff->run_count[0] + diff->run_count[1]) - 2;
+}
+
+/* Returns the sum of 1 / (number of runs) of both sides. */
+static double inverse_runs(const struct sp_diff *diff)
+{
+	return 1 / (double)diff->run_count[SP_DIFF_BASE] + 1 / (double)diff->run_count[SP_DIFF_NEW];
 }
 
 /* Measures a row that has sums[i] in run i. */
@@ -341,12 +311,12 @@ static void set_change(const struct sp_diff *diff, const struct measured_row *ro
 		.p = NAN,
 	};
 	/* The error of one run is that of sampling, by a normal distribution. */
-	double t = errors->df > 0 ? student_quantile(0.975, errors->df) : 1.959963984540054;
+	double t = errors->df > 0 ? student_quantile(0.975, errors->df) : INTERVAL_Z;
 	change->low = expm1(difference - t * errors->interval);
 	change->high = expm1(difference + t * errors->interval);
-	if (diff->run_count[0] < LEAST_RUNS || diff->run_count[1] < LEAST_RUNS)
+	if (diff->run_count[0] < SP_DIFF_LEAST_RUNS || diff->run_count[1] < SP_DIFF_LEAST_RUNS)
 		return;
-	double runs = 2 / (1 / (double)diff->run_count[0] + 1 / (double)diff->run_count[1]);
+	double runs = 2 / inverse_runs(diff);
 	change->p = errors->test > 0 ? student_tail(difference / errors->test, errors->df)
 				     : difference == 0;
 	change->detectable = expm1(errors->found * errors->test);
@@ -391,15 +361,14 @@ static struct sp_error *test_rows(struct sp_diff *diff, const struct measured_ro
 		prior = variance_prior_fit(factors, scratch, count, df);
 	for (size_t i = 0; i < count; i++) {
 		double factor = df > 0 ? fmax(1, variance_moderate(&prior, factors[i], df)) : 1;
-		double samples = 0, runs = 0, parts = 0;
+		double samples = 0, parts = 0;
 		for (size_t side = 0; side < 2; side++) {
 			double number = (double)diff->run_count[side];
 			samples += measured[i].samples[side] * number / (double)diff->runs.count;
-			runs += 1 / number;
 			parts += 1 / (number * fmax(measured[i].samples[side], 0.5));
 		}
 		const struct change_errors errors = {
-			.test = sqrt(factor / fmax(samples, 0.5) * runs),
+			.test = sqrt(factor / fmax(samples, 0.5) * inverse_runs(diff)),
 			.interval = sqrt(factor * parts),
 			.found = FOUND_ERRORS,
 			.df = fmin(df + prior.df, df * (double)count),
@@ -421,7 +390,7 @@ static struct sp_error *test_rows(struct sp_diff *diff, const struct measured_ro
 static void test_total(struct sp_diff *diff, bool by_share, double discoveries)
 {
 	struct measured_row total = {0};
-	double squares = 0, runs = 0;
+	double squares = 0;
 	for (size_t i = 0; i < diff->runs.count; i++) {
 		const struct compared_run *run = &diff->runs.items[i];
 		size_t side = run->side == SP_DIFF_NEW;
@@ -432,10 +401,8 @@ static void test_total(struct sp_diff *diff, bool by_share, double discoveries)
 		const struct compared_run *run = &diff->runs.items[i];
 		squares += pow(log(fmax(run->weight, 1)) - total.logs[run->side == SP_DIFF_NEW], 2);
 	}
-	for (size_t side = 0; side < 2; side++)
-		runs += 1 / (double)diff->run_count[side];
 	double df = freedom(diff);
-	double error = df > 0 ? sqrt(squares / df * runs) : INFINITY;
+	double error = df > 0 ? sqrt(squares / df * inverse_runs(diff)) : INFINITY;
 	const struct change_errors errors = {error, error, FOUND_ERRORS_OF_ONE, df};
 	set_change(diff, &total, &errors, &diff->total);
 	if (by_share)
@@ -461,6 +428,11 @@ static int by_importance(const void *a, const void *b)
 	return (of_x < of_y) - (of_x > of_y);
 }
 
+static bool build_differs(const struct sp_diff *diff, const char *dso)
+{
+	return diff->objects.items[*u64map_find(&diff->object_of, (uintptr_t)dso)].build_differs;
+}
+
 /*
  * Makes targets[i] the key that key i counts for: that with the new name of a renamed program, and
  * without addresses if builds differ.
@@ -474,13 +446,12 @@ static struct sp_error *find_targets(struct sp_diff *diff, size_t count, uint32_
 	for (size_t i = 0; i < count; i++) {
 		struct matched_key key = diff->keys.items[i];
 		bool renamed = key.dso && key.dso == diff->renamed[SP_DIFF_BASE];
-		const struct known_build *build = key.build_id ? find_build(diff, &key) : NULL;
-		if (build && (build->differs || renamed || key.dso == diff->renamed[SP_DIFF_NEW])) {
+		if (key.build_id && (renamed || key.dso == now || build_differs(diff, key.dso))) {
 			key.function = intern(diff, unnamed, strlen(unnamed), &failed);
 			key.build_id = NULL;
 		}
 		if (renamed)
-			key.dso = diff->renamed[SP_DIFF_NEW];
+			key.dso = now;
 		if (key.comm && renamed_comm &&
 		    !strncmp(key.comm, diff->renamed[SP_DIFF_BASE], COMM_MOST) &&
 		    strlen(key.comm) <= COMM_MOST)
@@ -578,7 +549,7 @@ struct sp_error *sp_diff_run(struct sp_diff *diff, const struct sp_diff_options 
 		return error_new(SP_ERROR_INVALID, "some runs have weights in ns, others do not");
 	double discoveries = values.discoveries > 0 ? values.discoveries : 0.05;
 	diff->rows.count = 0;
-	TRY(find_renamed(diff));
+	find_renamed(diff);
 	CLEANUP_FREE uint32_t *targets = calloc(count + 1, sizeof(*targets));
 	NEED(targets);
 	TRY(find_targets(diff, count, targets));

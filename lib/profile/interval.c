@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-/* 95 % of a normal distribution are within this number of standard deviations. */
-#define Z 1.959963984540054
-
 void weight_sums_add(struct weight_sums *sums, uint64_t weight)
 {
 	const struct weight_sums one = {1, weight, wide_product(weight, weight)};
@@ -32,7 +29,7 @@ struct sp_share interval_share(uint64_t weight, uint64_t total, double n_eff)
 	if (!total || !(n_eff > 0))
 		return share;
 	double p = weight < total ? (double)weight / (double)total : 1;
-	double z2n = Z * Z / n_eff;
+	double z2n = INTERVAL_Z * INTERVAL_Z / n_eff;
 	double center = (p + z2n / 2) / (1 + z2n);
 	double half = sqrt(z2n * (p * (1 - p) + z2n / 4)) / (1 + z2n);
 	share.value = p;

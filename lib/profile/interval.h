@@ -15,6 +15,9 @@
 #include <sprof/profile.h>
 #include "base/wide.h"
 
+/* 95 % of a normal distribution are within this number of standard deviations. */
+#define INTERVAL_Z 1.959963984540054
+
 /* Sums for n_eff. They are exact, so the order of adding does not matter. */
 struct weight_sums {
 	uint64_t samples, weight;    /* saturating */

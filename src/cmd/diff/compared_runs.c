@@ -25,32 +25,10 @@ static const char *const part_names[] = {
 	"all-cpus", "pid", "tid", "uid", "cpu", "cgroup", "unit", "duration", "delay", "overwrite",
 };
 static const char *const argument_names[] = {
-	"event",
-	"freq",
-	"count",
-	"scope",
-	"inherit",
-	"filter",
-	"pfm-events",
-	"call-graph",
-	"unwind",
-	"max-stack",
-	"control",
-	"clockid",
-	"output",
-	"max-size",
-	"keep",
-	"mmap-pages",
-	"realtime",
-	"off-cpu-thresh",
-	"branch-filter",
-	"user",
-	"repeat",
-	"versus",
-	"affinity",
-	"mmap-flush",
-	"switch-max-files",
-	"proc-map-timeout",
+	"event", "freq", "count", "scope", "inherit", "filter", "pfm-events", "call-graph",
+	"unwind", "max-stack", "control", "clockid", "output", "max-size", "keep", "mmap-pages",
+	"realtime", "off-cpu-thresh", "branch-filter", "user", "repeat", "versus", "affinity",
+	"mmap-flush", "switch-max-files", "proc-map-timeout",
 };
 
 /* Returns whether the list has the name, which ends at '=' and may be cut to three letters. */
@@ -312,8 +290,7 @@ static void choose_measure(struct comparison *comparison)
 		comparison_note(
 			comparison,
 			"%s is not one whole run of a command, so shares are compared: a share "
-			"changes, "
-			"too, if only other functions became slower",
+			"changes, too, if only other functions became slower",
 			part->path);
 }
 
@@ -341,9 +318,8 @@ bool diff_runs_check(struct comparison *comparison)
 	}
 	choose_measure(comparison);
 	if (cpu && !comparison->by_share) {
-		diag_say("%s was recorded on '%s', %s on '%s': their times do not compare; --by "
-			 "share "
-			 "compares shares",
+		diag_say("%s was recorded on '%s', %s on '%s': their times do not compare; "
+			 "--by share compares shares",
 			 first->path, first->cpu, cpu->path, cpu->cpu);
 		return false;
 	}

@@ -21,8 +21,8 @@ void comparison_deinit(struct comparison *comparison)
 
 bool comparison_is_tested(const struct comparison *comparison)
 {
-	return comparison_runs(comparison, SP_DIFF_BASE) >= 3 &&
-	       comparison_runs(comparison, SP_DIFF_NEW) >= 3;
+	return comparison_runs(comparison, SP_DIFF_BASE) >= SP_DIFF_LEAST_RUNS &&
+	       comparison_runs(comparison, SP_DIFF_NEW) >= SP_DIFF_LEAST_RUNS;
 }
 
 void comparison_note(struct comparison *comparison, const char *format, ...)
@@ -49,7 +49,8 @@ size_t comparison_runs(const struct comparison *comparison, enum sp_diff_side si
 	return count;
 }
 
-size_t comparison_count(const struct comparison *comparison, enum sp_diff_verdict verdict)
+/* Returns the number of rows with a verdict. */
+static size_t count_verdicts(const struct comparison *comparison, enum sp_diff_verdict verdict)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++)
@@ -60,10 +61,10 @@ size_t comparison_count(const struct comparison *comparison, enum sp_diff_verdic
 const char *comparison_verdict(const struct comparison *comparison)
 {
 	enum sp_diff_verdict total = sp_diff_total(comparison->diff)->verdict;
-	size_t slower = comparison_count(comparison, SP_DIFF_SLOWER) +
-			comparison_count(comparison, SP_DIFF_APPEARED);
-	size_t faster = comparison_count(comparison, SP_DIFF_FASTER) +
-			comparison_count(comparison, SP_DIFF_GONE);
+	size_t slower = count_verdicts(comparison, SP_DIFF_SLOWER) +
+			count_verdicts(comparison, SP_DIFF_APPEARED);
+	size_t faster = count_verdicts(comparison, SP_DIFF_FASTER) +
+			count_verdicts(comparison, SP_DIFF_GONE);
 	if (total == SP_DIFF_SLOWER || total == SP_DIFF_FASTER)
 		return sp_diff_verdict_name(total);
 	if (slower && faster)

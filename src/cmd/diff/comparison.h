@@ -75,9 +75,6 @@ void comparison_note(struct comparison *comparison, const char *format, ...)
 bool comparison_is_tested(const struct comparison *comparison);
 size_t comparison_runs(const struct comparison *comparison, enum sp_diff_side side);
 
-/* Number of rows with a verdict. */
-size_t comparison_count(const struct comparison *comparison, enum sp_diff_verdict verdict);
-
 /* Returns one word for all: "slower", "faster", "changed", "same", "inconclusive" or "untested". */
 const char *comparison_verdict(const struct comparison *comparison);
 

@@ -244,8 +244,7 @@ static void put_limits(const struct comparison *comparison, size_t left_out, boo
 		if (unknown)
 			put_sentence(comparison,
 				     "? N runs: not known; N runs of each side would find a change "
-				     "of this "
-				     "size in 9 of 10 comparisons.",
+				     "of this size in 9 of 10 comparisons.",
 				     out);
 		put_sentence(
 			comparison,
@@ -255,8 +254,8 @@ static void put_limits(const struct comparison *comparison, size_t left_out, boo
 	} else {
 		put_sentence(comparison,
 			     "No verdicts: they need 3 runs of each side, recorded in turns. "
-			     "Intervals are "
-			     "of sampling if a side has one run.",
+			     "Intervals are of "
+			     "sampling if a side has one run.",
 			     out);
 	}
 	for (size_t i = 0; i < comparison->note_count; i++) {

@@ -605,7 +605,7 @@ int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary)
 		separate_command(cmdline, arguments.options.target.command);
 	if (status < 0)
 		status = arguments.repeat || arguments.versus ?
-				 record_repeat(&arguments, argc, argv, run_arguments) :
+				 record_repeat(ctx, &arguments, run_arguments) :
 				 run_arguments(ctx, &arguments);
 	record_arguments_deinit(&arguments);
 	free(cmdline);

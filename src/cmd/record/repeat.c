@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
-#include "cmd/common/child.h"
+#include <sprof/private/command.h>
 #include "cmd/common/session.h"
 #include "cmd/record/record.h"
 #include "command.h"
@@ -48,12 +48,12 @@ struct repeat_run {
 };
 
 struct repeat {
+	struct sp_ctx *ctx;
 	struct record_arguments *arguments;
+	run_fn *run;
 	const char *folder;
 	const char *const *commands[2]; /* words of each; the second is NULL without --versus */
 	size_t side_count;
-	char **options; /* words of argv from the command's name to the last option */
-	size_t option_count;
 	struct repeat_run *runs;
 	size_t run_count;
 };
@@ -61,8 +61,7 @@ struct repeat {
 /* Signal that ends all runs; 0: none. The recorder at work; 0: none. */
 static volatile sig_atomic_t interrupted, recorder;
 
-/* A terminal sends SIGINT and SIGHUP to the recorder, too, which takes two soon after another for
- * one. */
+/* A terminal sends signals to the recorder, too, which takes two soon after another for one. */
 static void on_end(int number)
 {
 	interrupted = number;
@@ -79,27 +78,22 @@ static uint32_t random_number(uint32_t below)
 }
 
 /* Records one run in this process, a child. Returns the exit status. */
-static int record_one(const struct repeat *repeat, size_t side, const char *path, run_fn *run)
+static int record_one(const struct repeat *repeat, size_t side, const char *path)
 {
 	struct record_options *options = &repeat->arguments->options;
 	const char *const *words = repeat->commands[side];
-	struct sp_ctx *ctx = NULL;
-	size_t count = 0;
+	size_t count = 0, program = sp_recorded_program(options->output.cmdline);
 	while (words[count])
 		count++;
-	/* "sprof record OPTION... -- COMMAND": the line that records this run. */
-	const char **line = calloc(repeat->option_count + count + 3, sizeof(*line));
+	/* The line that records this run: "sprof record OPTION... --" and the side's command. */
+	const char **line = calloc(program + count + 1, sizeof(*line));
 	char *padding = calloc(PADDING + 1, 1);
-	struct sp_error *error = sp_ctx_new(&ctx);
-	if (error || !line || !padding) {
-		sp_error_free(error);
+	if (!line || !padding) {
 		diag_say("out of memory");
 		return EXIT_RECORDER;
 	}
-	line[0] = "sprof";
-	memcpy(line + 1, repeat->options, repeat->option_count * sizeof(*line));
-	line[repeat->option_count + 1] = "--";
-	memcpy(line + repeat->option_count + 2, words, count * sizeof(*line));
+	memcpy(line, options->output.cmdline, program * sizeof(*line));
+	memcpy(line + program, words, count * sizeof(*line));
 	memset(padding, 'x', random_number(PADDING));
 	setenv("SPROF_PADDING", padding, 1);
 	options->output.cmdline = line;
@@ -108,11 +102,11 @@ static int record_one(const struct repeat *repeat, size_t side, const char *path
 	if (!options->sampling.freq_hz && !options->sampling.period)
 		options->sampling.freq_hz = FREQUENCY;
 	repeat->arguments->quiet = repeat->arguments->no_summary = true;
-	return run(ctx, repeat->arguments);
+	return repeat->run(repeat->ctx, repeat->arguments);
 }
 
 /* Runs one side. Returns its exit status; negative after printing why there is no run. */
-static int run_side(struct repeat *repeat, size_t side, const char *path, run_fn *run)
+static int run_side(struct repeat *repeat, size_t side, const char *path)
 {
 	struct repeat_run *now = &repeat->runs[repeat->run_count];
 	int status = 0;
@@ -125,7 +119,7 @@ static int run_side(struct repeat *repeat, size_t side, const char *path, run_fn
 	if (!child) {
 		for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 			signal(ends[i], SIG_DFL);
-		_exit(record_one(repeat, side, path, run));
+		_exit(record_one(repeat, side, path));
 	}
 	if (child < 0) {
 		diag_say("cannot start the recorder: %s", strerror(errno));
@@ -173,7 +167,7 @@ static void print_progress(const struct repeat *repeat, size_t round, size_t rou
  * Runs each side once, in random order. `round` 0 is thrown away. Returns 0, or the status to end
  * with.
  */
-static int run_round(struct repeat *repeat, size_t round, run_fn *run)
+static int run_round(struct repeat *repeat, size_t round)
 {
 	size_t first = repeat->side_count > 1 ? random_number(2) : 0;
 	for (size_t i = 0; i < repeat->side_count; i++) {
@@ -183,7 +177,7 @@ static int run_round(struct repeat *repeat, size_t round, run_fn *run)
 			diag_say("out of memory");
 			return EXIT_RECORDER;
 		}
-		int status = run_side(repeat, side, path, run);
+		int status = run_side(repeat, side, path);
 		if (status || interrupted || !round)
 			unlink(path);
 		free(path);
@@ -258,7 +252,6 @@ static bool describe(const struct repeat *repeat)
 	}
 	json_end_lines(&json, ']');
 	json_end_lines(&json, '}');
-	putc('\n', file.out);
 	return !output_file_close(&file, true);
 }
 
@@ -267,20 +260,12 @@ static int finish(const struct repeat *repeat)
 {
 	char name[] = "diff", *folder = strdup(repeat->folder);
 	char *argv[] = {name, folder, NULL};
-	struct sp_ctx *ctx = NULL;
-	if (repeat->side_count < 2) {
+	int status = 0;
+	if (repeat->side_count < 2)
 		diag_say("%s has %zu runs; 'sprof diff %s OTHER' compares them with another folder",
 			 repeat->folder, repeat->run_count, repeat->folder);
-		free(folder);
-		return 0;
-	}
-	struct sp_error *error = sp_ctx_new(&ctx);
-	int status = EXIT_RECORDER;
-	if (error)
-		diag_error(error);
-	else if (folder)
-		status = command_diff.run(ctx, 2, argv);
-	sp_ctx_free(ctx);
+	else
+		status = folder ? command_diff.run(repeat->ctx, 2, argv) : EXIT_RECORDER;
 	free(folder);
 	return status;
 }
@@ -298,7 +283,7 @@ static bool make_folder(const char *folder)
 }
 
 /* Runs all rounds. Returns 0 if there is something to compare, else the status to end with. */
-static int run_rounds(struct repeat *repeat, run_fn *run)
+static int run_rounds(struct repeat *repeat)
 {
 	size_t rounds = (size_t)repeat->arguments->repeat;
 	struct sigaction action = {.sa_handler = on_end}, old[sizeof(ends) / sizeof(*ends)];
@@ -311,7 +296,7 @@ static int run_rounds(struct repeat *repeat, run_fn *run)
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		sigaction(ends[i], &action, &old[i]);
 	for (size_t round = 0; !status && !interrupted && round <= rounds; round++) {
-		status = run_round(repeat, round, run);
+		status = run_round(repeat, round);
 		if (!status && !interrupted && round && !repeat->arguments->quiet)
 			print_progress(repeat, round, rounds);
 	}
@@ -374,26 +359,22 @@ static bool split_command(const char *text, wordexp_t *words)
 	return false;
 }
 
-int record_repeat(struct record_arguments *arguments, int argc, char **argv, run_fn *run)
+int record_repeat(struct sp_ctx *ctx, struct record_arguments *arguments, run_fn *run)
 {
 	struct repeat repeat = {
+		.ctx = ctx,
 		.arguments = arguments,
+		.run = run,
 		.folder = arguments->options.output.path ?: "sprof.runs",
 		.commands = {arguments->options.target.command},
 		.side_count = arguments->versus ? 2 : 1,
-		.options = argv,
 	};
 	wordexp_t words;
 	if (!check(arguments) || (arguments->versus && !split_command(arguments->versus, &words)))
 		return EXIT_USAGE;
 	if (arguments->versus)
 		repeat.commands[1] = (const char *const *)words.we_wordv;
-	/* Options end at the command, which is a part of argv, or at "--" before it. */
-	while ((int)repeat.option_count < argc &&
-	       (const char *const *)&argv[repeat.option_count] != repeat.commands[0] &&
-	       strcmp(argv[repeat.option_count], "--"))
-		repeat.option_count++;
-	int status = make_folder(repeat.folder) ? run_rounds(&repeat, run) : EXIT_RECORDER;
+	int status = make_folder(repeat.folder) ? run_rounds(&repeat) : EXIT_RECORDER;
 	if (!status)
 		status = finish(&repeat);
 	free(repeat.runs);
