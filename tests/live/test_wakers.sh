@@ -14,7 +14,7 @@ check "wake-ups are recorded" test -s data
 
 # Prints WAKER WAKEE WAKE-UPS BLOCKED_NS of a file.
 pairs_of() {
-	"$SPROF" report --wakers --format csv -i "$1" | awk -F, '
+	"$SPROF" report --wakers --all-threads --format csv -i "$1" | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ print $at["waker"], $at["wakee"], $at["self_waits"], $at["self_blocked_ns"] }'
 }
