@@ -33,6 +33,7 @@ EXTRA_DIST += \
 	doc/HOWTO-profile-another-machine.md \
 	doc/HOWTO-profile-continuously.md \
 	doc/HOWTO-stacks.md \
+	doc/HOWTO-use-from-scripts.md \
 	doc/KERNELS.md \
 	doc/PERF_EVENT_OPEN.md \
 	doc/screens.sh

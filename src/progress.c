@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_MS 500 /* no progress line for calls shorter than this */
+#define FIRST_MS 300 /* no progress line for calls shorter than this */
 #define NEXT_MS 100
 
 static const char *const names[] = {

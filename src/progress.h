@@ -16,7 +16,7 @@ struct progress {
 };
 
 /*
- * Shows the progress of `ctx` after half a second, if `wanted` and standard error is a terminal. Shows
+ * Shows the progress of `ctx` after 0.3 s, if `wanted` and standard error is a terminal. Shows
  * nothing if no thread can be created.
  */
 void progress_begin(struct progress *progress, const struct sp_ctx *ctx, bool wanted);

@@ -3,6 +3,7 @@ src_libcommand_la_SOURCES += \
 	src/out/cell.c src/out/cell.h \
 	src/out/columns.c src/out/columns.h \
 	src/out/csv.c \
+	src/out/explain.c \
 	src/out/fit.c \
 	src/out/findings_output.c src/out/findings_output.h \
 	src/out/folded.c \

@@ -19,6 +19,7 @@ struct output_format {
 	bool timeline;         /* needs timelines */
 	bool pairs;            /* needs rows by waker and wakee in mode wakers */
 	bool labels;           /* needs timelines if -s has pid, tid or comm */
+	bool source_lines;     /* needs rows by source line */
 	bool one_event;        /* has room for one event only */
 	/* Returns false after printing why this report cannot be written; NULL: any can. */
 	bool (*check)(const struct report *report);
@@ -38,6 +39,7 @@ extern const struct output_format output_callgrind;
 extern const struct output_format output_speedscope;
 extern const struct output_format output_firefox;
 extern const struct output_format output_html;
+extern const struct output_format output_explain, output_explain_json; /* for --explain */
 
 /* All output formats; NULL-terminated. */
 extern const struct output_format *const outputs[];

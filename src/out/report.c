@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "out/report.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include "list.h"
 
 /* Least width of a terminal for columns of intervals. */
 #define INTERVALS_WIDTH 70
@@ -116,7 +118,8 @@ bool joint_view_has(const struct joint_view *view, const struct sp_profile *prof
 	return false;
 }
 
-size_t report_row_count(const struct report *report, const struct sp_profile *profile)
+/* Returns how many rows reach `row_limit`: the first ones, because rows are ordered. */
+static size_t rows_of_share(const struct report *report, const struct sp_profile *profile)
 {
 	size_t count = 0;
 	while (count < profile->row_count &&
@@ -142,12 +145,84 @@ static size_t covering_rows(const struct report *report, const struct sp_profile
 	return count;
 }
 
+/* Returns `count`, or `most` if that is a limit (not 0) and smaller. */
+static size_t at_most(size_t count, size_t most)
+{
+	return most && count > most ? most : count;
+}
+
+size_t report_row_count(const struct report *report, const struct sp_profile *profile)
+{
+	return at_most(rows_of_share(report, profile), report->row_most);
+}
+
 size_t report_text_row_count(const struct report *report, const struct sp_profile *profile)
 {
-	size_t count = report_row_count(report, profile);
+	size_t count = rows_of_share(report, profile);
 	if (report->row_coverage > 0)
 		count = covering_rows(report, profile, count);
-	return report->row_most && count > report->row_most ? report->row_most : count;
+	return at_most(count, report->row_most);
+}
+
+struct share_list {
+	LIST(double);
+};
+
+/* Adds the shares from `least` of all nodes below `root`, which may be thousands deep. */
+static bool add_shares(const struct sp_tree_node *root, double least, struct share_list *shares)
+{
+	LIST(const struct sp_tree_node *) open = {0};
+	const struct sp_tree_node *node = root;
+	bool done = true;
+	while (done && node) {
+		for (size_t i = 0; i < node->child_count && done; i++) {
+			const struct sp_tree_node *child = sp_tree_child(node, i), **slot;
+			double *share;
+			if (child->total.share.value < least)
+				break;
+			share = list_push(shares);
+			slot = list_push(&open);
+			done = share && slot;
+			if (!done)
+				break;
+			*share = child->total.share.value;
+			*slot = child;
+		}
+		node = open.count ? open.items[--open.count] : NULL;
+	}
+	free(open.items);
+	return done;
+}
+
+static int heavier_first(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x < y) - (x > y);
+}
+
+bool report_limit_tree(const struct report *report, const struct sp_tree_node *root,
+		       double *least_ret, size_t *hidden_ret)
+{
+	struct share_list shares = {0};
+	*least_ret = report->tree_limit;
+	*hidden_ret = 0;
+	if (!report->tree_most)
+		return true;
+	bool done = add_shares(root, report->tree_limit, &shares);
+	if (done && shares.count > report->tree_most) {
+		size_t shown = report->tree_most;
+		qsort(shares.items, shares.count, sizeof(*shares.items), heavier_first);
+		double hidden = shares.items[shown];
+		while (shown && shares.items[shown - 1] <= hidden)
+			shown--;
+		/* A chain of calls is shown, or there would be nothing. */
+		*least_ret = shown ? shares.items[shown - 1] : hidden;
+		while (shown < shares.count && shares.items[shown] >= *least_ret)
+			shown++;
+		*hidden_ret = shares.count - shown;
+	}
+	free(shares.items);
+	return done;
 }
 
 const char *node_name(const struct sp_tree_node *node)

@@ -72,9 +72,9 @@ struct report {
 	const char *callers, *callees; /* show only this function's callers or callees; NULL: all functions */
 	enum sp_mode mode;
 	double row_limit, tree_limit; /* rows and nodes with smaller shares are hidden; 0: none */
-	size_t tree_most; /* most lines of a tree of processes: tree_limit is raised; 0: no limit */
+	size_t tree_most;        /* most nodes of a tree: report_limit_tree(); 0: no limit */
 	double row_coverage;     /* text shows the first rows that have this part of self; 0: no limit */
-	size_t row_most;         /* most rows of an event in text; 0: no limit */
+	size_t row_most;         /* most rows of an event; 0: no limit */
 	const struct sp_event *const *events; /* event of each profile; NULL: unknown */
 	bool quiet;
 	struct term term;
@@ -116,11 +116,19 @@ bool report_shows(const struct report *report, const struct sp_group *group,
 /* Returns whether the profile belongs to the group. */
 bool joint_view_has(const struct joint_view *view, const struct sp_profile *profile);
 
-/* Returns how many rows reach `row_limit`: the first ones, because rows are ordered. */
+/* Returns how many rows are within `row_limit` and `row_most`: the first ones. */
 size_t report_row_count(const struct report *report, const struct sp_profile *profile);
 
 /* Returns how many rows text shows, with all its limits. */
 size_t report_text_row_count(const struct report *report, const struct sp_profile *profile);
+
+/*
+ * Sets *least_ret to the least share of shown nodes below `root`: `tree_limit`, or more if
+ * `tree_most` nodes are fewer. Nodes of equal shares are all shown or all hidden. *hidden_ret:
+ * number of nodes that `tree_most` hides. Returns false when out of memory.
+ */
+bool report_limit_tree(const struct report *report, const struct sp_tree_node *root,
+		       double *least_ret, size_t *hidden_ret);
 
 /* Returns the name of a tree node, which is a function, a symbol, or a command. */
 const char *node_name(const struct sp_tree_node *node);

@@ -175,12 +175,18 @@ static void write_group(const struct report *report, struct json *json,
 		json_string(json, NULL, view->profiles[i]->event);
 	json_end(json, ']');
 	json_begin_lines(json, "rows", '[');
+	size_t shown = 0;
 	for (size_t i = 0; i < group->row_count; i++) {
 		const struct sp_joint_row *row = sp_group_row(group, i);
-		if (report_shows(report, group, row))
-			write_joint_row(&of, json, group, row);
+		if ((report->row_most && shown == report->row_most) ||
+		    !report_shows(report, group, row))
+			continue;
+		write_joint_row(&of, json, group, row);
+		shown++;
 	}
 	json_end_lines(json, ']');
+	if (report->row_most)
+		json_unsigned(json, "rows_left_out", group->row_count - shown);
 	json_end_lines(json, '}');
 }
 
@@ -217,6 +223,16 @@ static void begin_node(struct json *json, const struct sp_tree_node *node)
 	json_begin(json, "children", '[');
 }
 
+/* Writes how much --limit leaves out of `rows`. */
+static void write_left_out(struct json *json, const struct sp_profile *profile, size_t count)
+{
+	double self = 0;
+	for (size_t i = count; i < profile->row_count; i++)
+		self += sp_profile_row(profile, i)->self.share.value;
+	json_unsigned(json, "rows_left_out", profile->row_count - count);
+	json_double(json, "self_left_out", self);
+}
+
 struct json_level {
 	const struct sp_tree_node *node;
 	size_t next;
@@ -239,14 +255,16 @@ static bool write_tree(const struct report *report, struct json *json,
 		       const struct sp_tree_node *root)
 {
 	struct levels levels = {0};
-	bool done = push_level(&levels, root);
+	double least;
+	size_t hidden;
+	bool done = report_limit_tree(report, root, &least, &hidden) && push_level(&levels, root);
 	json_begin_lines(json, "tree", '[');
 	while (done && levels.count) {
 		struct json_level *level = &levels.items[levels.count - 1];
 		const struct sp_tree_node *child = NULL;
 		if (level->next < level->node->child_count)
 			child = sp_tree_child(level->node, level->next++);
-		if (child && child->total.share.value >= report->tree_limit) {
+		if (child && child->total.share.value >= least) {
 			begin_node(json, child);
 			done = push_level(&levels, child);
 		} else if (--levels.count) {
@@ -255,6 +273,8 @@ static bool write_tree(const struct report *report, struct json *json,
 		}
 	}
 	json_end_lines(json, ']');
+	if (report->tree_most)
+		json_unsigned(json, "nodes_left_out", hidden);
 	free(levels.items);
 	return done;
 }
@@ -342,6 +362,8 @@ static bool write_profile(const struct report *report, struct json *json, size_t
 	for (size_t i = 0; i < count; i++)
 		write_row(&of, json, sp_profile_row(profile, i));
 	json_end_lines(json, ']');
+	if (report->row_most)
+		write_left_out(json, profile, count);
 	if (profile->tree)
 		done = write_tree(report, json, profile->tree);
 	json_end_lines(json, '}');

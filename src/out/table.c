@@ -201,13 +201,15 @@ static void write_left_out(const struct report *report, size_t count, double res
 		snprintf(text, sizeof(text), "%s %s row%s below %s", dots,
 			 format_count(count, rows), plural, format_share(report->row_limit, share));
 	else
-		snprintf(text, sizeof(text), "%s %s more row%s%s%s%s; --percent-limit 0 shows them",
-			 dots, format_count(count, rows), plural,
+		snprintf(text, sizeof(text), "%s %s more row%s%s%s%s%s", dots,
+			 format_count(count, rows), plural,
 			 report_by_total(report) ? ""
 			 : rest > 0		 ? ", "
 						 : " without self time",
 			 report_by_total(report) || rest <= 0 ? "" : format_percent(rest, share),
-			 report_by_total(report) || rest <= 0 ? "" : " in all");
+			 report_by_total(report) || rest <= 0 ? "" : " in all",
+			 report->row_coverage > 0 || report->row_limit > 0 ?
+				 "; --percent-limit 0 shows them" : "");
 	term_begin(&report->term, TERM_DIM, out);
 	term_wrap(&report->term, text, 0, 0, 0, out);
 	term_end(&report->term, TERM_DIM, out);

@@ -492,9 +492,9 @@ static bool walk(struct tree_writer *tree)
 	return true;
 }
 
-/* Processes with shares of at least or below a limit. */
+/* Processes with shares below a limit. */
 struct process_counts {
-	size_t shown, hidden;
+	size_t hidden;
 	double hidden_self;
 };
 
@@ -504,44 +504,11 @@ static void count_processes(const struct sp_tree_node *node, double limit,
 {
 	for (size_t i = 0; i < node->child_count; i++) {
 		const struct sp_tree_node *child = sp_tree_child(node, i);
-		bool shown = child->total.share.value >= limit;
-		counts->shown += shown;
-		counts->hidden += !shown;
-		counts->hidden_self += shown ? 0 : child->self.share.value;
+		bool hidden = child->total.share.value < limit;
+		counts->hidden += hidden;
+		counts->hidden_self += hidden ? child->self.share.value : 0;
 		count_processes(child, limit, counts);
 	}
-}
-
-static size_t shown_processes(const struct sp_tree_node *root, double limit)
-{
-	struct process_counts counts = {0};
-	count_processes(root, limit, &counts);
-	return counts.shown;
-}
-
-/* Returns the least share of a shown node that is more than `limit`; 1: there is none. */
-static double next_share(const struct sp_tree_node *node, double limit)
-{
-	double least = 1;
-	for (size_t i = 0; i < node->child_count; i++) {
-		const struct sp_tree_node *child = sp_tree_child(node, i);
-		double share = child->total.share.value;
-		double below = share > limit ? next_share(child, limit) : 1;
-		if (share > limit && share < least)
-			least = share;
-		if (below < least)
-			least = below;
-	}
-	return least;
-}
-
-/* Returns the least share of shown processes with which a tree has at most report->tree_most. */
-static double limit_of_processes(const struct report *report, const struct sp_tree_node *root)
-{
-	double limit = report->tree_limit;
-	while (limit < 1 && shown_processes(root, limit) > report->tree_most)
-		limit = next_share(root, limit);
-	return shown_processes(root, limit) ? limit : report->tree_limit;
 }
 
 /* Writes the number of hidden processes, and their own time. */
@@ -560,8 +527,9 @@ bool tree_write(const struct report *report, const struct sp_profile *profile, F
 	struct report limited = *report;
 	struct tree_writer tree = {.report = &limited, .term = &report->term, .out = out};
 	struct tree_line root = {profile->tree, profile->tree, 1, 0, 0, 0};
-	if (report->tree_most)
-		limited.tree_limit = limit_of_processes(report, profile->tree);
+	size_t hidden;
+	if (!report_limit_tree(report, profile->tree, &limited.tree_limit, &hidden))
+		return false;
 	hide_children(&tree, &root);
 	tree.decimals = range_decimals(profile->samples);
 	write_titles(&tree);

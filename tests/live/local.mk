@@ -13,6 +13,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_containers.sh \
 	tests/live/test_deferred.sh \
 	tests/live/test_events.sh \
+	tests/live/test_explain.sh \
 	tests/live/test_example_record.sh \
 	tests/live/test_repeat.sh \
 	tests/live/test_features.sh \

@@ -13,8 +13,8 @@ int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary);
 typedef int run_fn(struct sp_ctx *ctx, struct record_arguments *arguments);
 
 /*
- * Records several runs by `run`, in children of this process, and compares them. The recorder's words
- * (output.cmdline) have "--" before the command. Returns the exit status.
+ * Records several runs by `run`, in children of this process, and compares them. The recorder's
+ * words (output.cmdline) have "--" before the command. Returns the exit status.
  */
 int record_repeat(struct sp_ctx *ctx, struct record_arguments *arguments, run_fn *run);
 

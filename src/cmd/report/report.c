@@ -79,7 +79,8 @@ static void set_row_limits(const struct report_arguments *arguments, struct repo
 	/* If rows are ordered by time, the first ones are not the heaviest, so all are shown. */
 	bool by_time = arguments->key_count && arguments->keys[0] == SP_KEY_TIME;
 	report->row_limit = arguments->limit >= 0 ? arguments->limit : 0;
-	if (arguments->limit >= 0 || !is_text(arguments) || by_time)
+	report->row_most = arguments->most;
+	if (arguments->limit >= 0 || arguments->most || !is_text(arguments) || by_time)
 		return;
 	if (report_by_total(report))
 		report->row_limit = TEXT_LIMIT;
@@ -367,6 +368,8 @@ static void choose_one_event(const struct output_format *output, struct report *
 	report->profiles += chosen;
 	report->events += chosen;
 	report->timelines += chosen;
+	if (report->lines)
+		report->lines += chosen;
 	report->profile_count = 1;
 }
 
@@ -538,7 +541,9 @@ static int report_analysis(const struct report_arguments *arguments,
 		report.timeline = recordings->count == 1 ? &timeline : NULL;
 		report.children = shows_children(arguments, &report);
 		report.tree_limit = tree_limit(arguments);
-		if (report.process_tree && report.term.width && arguments->limit < 0)
+		report.tree_most = arguments->most;
+		if (report.process_tree && report.term.width && arguments->limit < 0 &&
+		    !arguments->most)
 			report.tree_most = PROCESS_LINES;
 		set_row_limits(arguments, &report);
 		status = write_report(arguments, recordings, &report);
@@ -591,7 +596,7 @@ static struct sp_error *analyse_rows(struct sp_ctx *ctx, const struct recordings
 	return sp_analysis_sum(ctx, recordings->items, recordings->count, &options, ret);
 }
 
-/* Makes all analyses that the output needs; those with --source are by line and instruction. */
+/* Makes all analyses that the output needs; those by line are by instruction, too. */
 static struct sp_error *analyse(const struct report_arguments *arguments, struct sp_ctx *ctx,
 				const struct recordings *recordings,
 				const struct analysis_groups *groups, struct analyses *ret)
@@ -601,7 +606,7 @@ static struct sp_error *analyse(const struct report_arguments *arguments, struct
 	struct sp_analysis_rows rows = groups->rows;
 	struct sp_error *error = sp_analysis_sum(ctx, recordings->items, recordings->count,
 						 &groups->options, &ret->all);
-	if (!error && arguments->source) {
+	if (!error && (arguments->source || arguments->output->source_lines)) {
 		rows.keys = lines;
 		rows.key_count = sizeof(lines) / sizeof(*lines);
 		rows.instructions = true;

@@ -179,7 +179,12 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 		OPTION_CALL(0, "wakers", NULL, &a->mode, report_wakers_parse,
 			    "show which threads woke which"),
 		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, option_parse_percent,
-			    "hide rows and branches below MIN percent"),
+			    "hide rows and branches below MIN percent", .rare = true),
+		OPTION_FLAG(0, "explain", &a->explain,
+			    "say in 4 KB what is hot, since when, and why"),
+		OPTION_NUMBER(0, "limit", "N", &a->most,
+			      "show the N hottest rows of an event, and N nodes of its tree",
+			      .rare = true),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
 			    "write FORMAT: json, csv, pprof, firefox, ..."),
 		OPTION_STRING('o', "output", "FILE", &a->file,
@@ -328,6 +333,19 @@ static int choose_output(struct report_arguments *arguments)
 	}
 	if (!arguments->output)
 		arguments->output = outputs[0];
+	if (arguments->explain)
+		arguments->output = arguments->output == &output_text ? &output_explain :
+				    arguments->output == &output_json ? &output_explain_json : NULL;
+	const struct output_format *output = arguments->output;
+	if (!output) {
+		diag_say("--explain writes text or json");
+		return EXIT_USAGE;
+	}
+	if (arguments->most && output != &output_text && output != &output_json &&
+	    output != &output_csv && !arguments->explain) {
+		diag_say("--limit is for text, json and csv; format %s has all rows", output->name);
+		return EXIT_USAGE;
+	}
 	if (arguments->source && arguments->output != &output_html) {
 		diag_say("--source is for HTML: -o FILE.html");
 		return EXIT_USAGE;

@@ -47,6 +47,7 @@ struct report_arguments {
 	enum sp_tree_order tree;
 	bool tree_ordered; /* --call-graph was given with "caller" */
 	double limit; /* least share shown; -1: not given */
+	uint64_t most; /* --limit: most rows of an event, and nodes of a tree; 0: not given */
 	uint64_t max_stack; /* limit on the frames of a stack; 0: none */
 	bool tree_lines, collapse_recursion;
 	bool processes, command_lines; /* the tree begins with processes, and their command lines */
@@ -54,6 +55,7 @@ struct report_arguments {
 	bool relative, samples;
 	bool source;                          /* --source: show source lines */
 	struct option_strings source_directories; /* its argument; empty: the current directory */
+	bool explain; /* --explain: a whole answer of a few lines */
 	bool open; /* show the file in a browser */
 	enum sp_choice command_line; /* SP_OFF: leave out the recorded command */
 	enum term_colour colour;

@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Answers of a bounded size: --explain has the numbers of the whole report, and names the time of functions
+# with known phases. --limit leaves out the lighter rows and nodes, and says how many.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+command -v python3 >"$tmp/python" || skip_all "needs python3, which reads JSON"
+cd "$tmp" || exit 99
+export XDG_CACHE_HOME="$tmp/cache" TMPDIR="$tmp"
+
+"$SPROF" record --off-cpu --no-summary -F 997 -o data -- "$workload/phases" 0.3 >truth 2>err
+"$SPROF" report --explain --format json -i data >short.json
+"$SPROF" report --format json -g -s dso,function -i data --no-children >whole.json
+check "functions, shares and samples are those of the report" python3 - <<'END'
+import json
+short, whole = json.load(open("short.json")), json.load(open("whole.json"))["events"][0]
+rows = {(row["dso"], row["function"]): row for row in whole["rows"]}
+assert short["hot"] and short["samples"] == whole["samples"] and short["weight"] == whole["weight"]
+for hot in short["hot"]:
+    row = rows[hot["dso"], hot["function"]]
+    for name in "self", "self_low", "self_high", "self_samples", "self_times":
+        assert hot[name] == row[name], (hot, row)
+assert [hot["self"] for hot in short["hot"]] == sorted((row["self"] for row in whole["rows"]),
+    reverse=True)[:len(short["hot"])]
+END
+check "the time of a function is that of its phases" python3 - <<'END'
+import json
+begin = {}
+end = {}
+for line in open("truth"):
+    name, first, last = line.split()
+    begin[name], end[name] = int(first) / 1e9, int(last) / 1e9
+zero = begin["burn_first"]
+hot = {hot["function"]: hot for hot in json.load(open("short.json"))["hot"]}
+spin = hot["spin"]
+# Burning ends with burn_second but for the pulses, which have a tenth of it; steps are a twentieth.
+step = (end["pulse"] - zero) / 20
+assert abs(spin["from_s"]) <= step, spin
+assert end["burn_second"] - zero - 2 * step <= spin["to_s"] <= end["pulse"] - zero - step, spin
+assert spin["stack"][-1] == "spin" and spin["stack"][-2] == "burn", spin
+END
+"$SPROF" report --explain -i data >text
+check "text names the same functions" python3 - <<'END'
+import json
+text = open("text").read()
+for hot in json.load(open("short.json"))["hot"]:
+    assert hot["function"] in text and "%.2f%%" % (100 * hot["self"]) in text, hot
+END
+
+# Names of any length and content fit.
+cat >long.c <<'END'
+#define A(n) n##0123456789012345678901234567890123456789012345678901234567890123456789_the_end_of_a_long_name
+#define DEFINE(n) __attribute__((noinline)) unsigned A(n)(unsigned x)                     \
+	{                                                                                 \
+		for (unsigned i = 0; i < 40000000; i++)                                   \
+			x = x * 31 + (i ^ x >> 3);                                        \
+		return x;                                                                 \
+	}
+DEFINE(a) DEFINE(b) DEFINE(c) DEFINE(d) DEFINE(e)
+int main(int argc, char **argv)
+{
+	(void)argv;
+	return (A(a)(argc) + A(b)(argc) + A(c)(argc) + A(d)(argc) + A(e)(argc)) == 42;
+}
+END
+$CC -g -O1 -o long long.c && "$SPROF" record --no-summary -F 997 -o long.data -- ./long 2>err
+for format in text json; do
+	"$SPROF" report --explain --format $format -i long.data >answer
+	check "$format has five functions in 4 KB" sh -c 'test "$(wc -c <answer)" -le 4096 &&
+		test "$(grep -c "self_low\|% (" answer)" -eq 5'
+done
+for file in "$SPROF_CORPUS"/*/*.data; do
+	for format in text json; do
+		"$SPROF" report --explain --format $format -i "$file" >answer 2>err
+		[ "$(wc -c <answer)" -le 4096 ] || echo "$format $file" >>larger
+	done
+done
+check "no recording has a longer answer" test ! -e larger
+
+"$SPROF" report --limit 2 -g -s function --format json -i data >limited.json
+"$SPROF" report -g -s function --format json -i data >all.json
+check "--limit leaves out rows and nodes, and counts them" python3 - <<'END'
+import json
+some, all = (json.load(open(name))["events"][0] for name in ("limited.json", "all.json"))
+def totals(nodes):
+    return [share for node in nodes for share in [node["total"]] + totals(node["children"])]
+assert some["rows"] == all["rows"][:2]
+assert some["rows_left_out"] == len(all["rows"]) - 2
+assert abs(some["self_left_out"] - sum(row["self"] for row in all["rows"][2:])) < 1e-9
+kept, whole = sorted(totals(some["tree"])), sorted(totals(all["tree"]))
+assert 1 <= len(kept) and kept == whole[-len(kept):] and some["nodes_left_out"] == len(whole) - len(kept)
+assert len(kept) <= 2 or kept[0] == kept[-1]
+END
+"$SPROF" report -q --limit 2 -s function -i data >text
+check "text has as many rows" test "$(grep -c '%.*\[' text)" -eq 2
+"$SPROF" report --limit 2 -s function --format csv -i data >csv
+check "so has csv" test "$(wc -l <csv)" -eq 3
+status "exports have all rows" 129 "$SPROF" report --limit 2 --format folded -i data
+says "they say so" 'limit is for text, json and csv'
+status "--explain is text or json" 129 "$SPROF" report --explain --format csv -i data
+finish
