@@ -18,6 +18,7 @@ static const char *const names[] = {
 	[SP_STEP_SAMPLES] = "reading samples",
 	[SP_STEP_NAMES] = "reading debug information",
 	[SP_STEP_ROWS] = "summing samples",
+	[SP_STEP_RECORDS] = "writing records",
 };
 
 static void show(const struct sp_ctx *ctx)

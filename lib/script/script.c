@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sprof/private/command.h>
 #include "base/cleanup.h"
+#include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/sized.h"
 #include "file/reader_damage.h"
@@ -106,6 +107,7 @@ static struct sp_error *prepare(struct sp_script *script)
 	const struct pass_one pass = {.ctx = script->ctx, .reader = script->reader,
 				      .files = &script->files, .threads = script->threads,
 				      .chains = chains};
+	ctx_begin_step(script->ctx, SP_STEP_MAPPINGS, 0);
 	TRY(pass_one_read(&pass, &script->read));
 	TRY(atlas_init(&script->atlas, sp_reader_info(script->reader), script->read.machine,
 		       script->read.resolver, &script->options));
@@ -121,9 +123,12 @@ static struct sp_error *prepare(struct sp_script *script)
 	};
 	TRY(order_make(&script->order, &request));
 	TRY(make_batches(script));
-	if (!script->order.count || !atlas_needs_sources(&script->atlas))
-		return NULL;
-	return find_sources(script);
+	size_t batches = sp_script_batch_count(script);
+	ctx_begin_step(script->ctx, SP_STEP_NAMES, batches);
+	if (script->order.count && atlas_needs_sources(&script->atlas))
+		TRY(find_sources(script));
+	ctx_begin_step(script->ctx, SP_STEP_RECORDS, batches);
+	return NULL;
 }
 
 static struct sp_error *copy_options(struct sp_script *script,

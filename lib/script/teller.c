@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/ctx.h"
 #include "file/reader_damage.h"
 #include "profile/filter.h"
 #include "record/task_change.h"
@@ -129,6 +130,7 @@ struct sp_error *sp_teller_begin(struct sp_teller *teller, size_t batch)
 	struct sp_error *error = read_runs(teller);
 	if (!error)
 		teller->count = count;
+	ctx_add_done(teller->script->ctx, 1);
 	return error;
 }
 

@@ -183,6 +183,21 @@ TEST(progress_goes_through_the_steps)
 	ck_assert(watcher.sound);
 	ck_assert(watcher.seen & 1u << SP_STEP_SAMPLES);
 	ck_assert_int_eq(sp_ctx_progress(ctx, &done, &total), SP_STEP_ROWS);
+	const struct sp_script_options whole = {.size = sizeof(whole)};
+	struct sp_script *script;
+	struct sp_teller *teller;
+	ok_or_fail(sp_script_open(ctx, reader, &whole, &script));
+	ok_or_fail(sp_teller_new(script, &teller));
+	size_t batches = sp_script_batch_count(script);
+	for (size_t i = 0; i < batches; i++) {
+		ck_assert_int_eq(sp_ctx_progress(ctx, &done, &total), SP_STEP_RECORDS);
+		ck_assert_uint_eq(done, i);
+		ck_assert_uint_eq(total, batches);
+		ok_or_fail(sp_teller_begin(teller, i));
+	}
+	ck_assert_uint_gt(batches, 0);
+	sp_teller_free(teller);
+	sp_script_free(script);
 	sp_reader_free(reader);
 	sp_ctx_free(ctx);
 }

@@ -20,6 +20,7 @@
 #include "diag.h"
 #include "input.h"
 #include "pager.h"
+#include "progress.h"
 
 /* ELF machine of each architecture, for the disassembler. */
 static const struct {
@@ -289,7 +290,11 @@ static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_
 		.threads = (unsigned int)a->selection.jobs,
 	};
 	struct sp_script *script;
+	struct progress progress;
+	bool quiet = a->selection.quiet || a->selection.verbose;
+	progress_begin(&progress, ctx, !quiet);
 	struct sp_error *error = sp_script_open(ctx, reader, &options, &script);
+	progress_end(&progress);
 	if (error) {
 		diag_error(error);
 		return 1;
@@ -299,7 +304,10 @@ static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_
 	if (arguments->header && arguments->format == SCRIPT_TEXT)
 		info_print_header(reader, pager.out);
 	struct ordered_output relay = {.view = view, .script = script, .out = pager.out};
+	/* On a terminal, the records themselves show it. */
+	progress_begin(&progress, ctx, !quiet && !isatty(STDOUT_FILENO));
 	status |= batches_run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
+	progress_end(&progress);
 	pager.errnum = relay.errnum;
 	status |= pager_close(&pager);
 	limits_print(view, script, reader);
