@@ -158,7 +158,8 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 		       sizeof(merged->keys.rows));
 		merged->events[i].details.width = merged->keys.detail_count;
 		merged->events[i].cells.limit = options->samples.timeline_cells;
-		const char *name = merged->weigher->name ?: analysis->events.items[i]->name;
+		const char *name = merged->weigher->of_threads ? sp_mode_name(options->samples.mode)
+							       : analysis->events.items[i]->name;
 		analysis->profiles[i].event = strtab_add(&analysis->strings, name);
 		NEED(analysis->profiles[i].event && tallies_reserve(&merged->events[i].tallies, 1));
 	}

@@ -66,7 +66,6 @@ enum weigher_unit {
 /* A mode. weigh() and split_leaf() are thread-safe. */
 struct weigher {
 	enum weigher_unit unit;
-	const char *name;       /* NULL: SP_MODE_CPU */
 	bool of_threads;        /* all events count in one profile, and leaves have times by state;
 				 * else the members up to find_roles() are not set */
 	bool needs_wakers;      /* the waker of each sample */

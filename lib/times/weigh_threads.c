@@ -445,7 +445,6 @@ static void add_totals(const struct times *times, const struct state_sums *leave
 }
 
 const struct weigher weigher_wall = {
-	.name = "wall",
 	.of_threads = true,
 	.leaves_out_idle = true,
 	.parts_max = TIME_STATES,
@@ -458,7 +457,6 @@ const struct weigher weigher_wall = {
 };
 
 const struct weigher weigher_off_cpu = {
-	.name = "off-cpu",
 	.of_threads = true,
 	.leaves_out_idle = true,
 	.excludes_on_cpu = true,
