@@ -45,4 +45,14 @@ struct workers {
 
 void workers_deinit(struct workers *workers);
 
+/* A leaf of any worker. Zeroed: before the first one. */
+struct worker_leaf {
+	const struct leaf *leaf;
+	const struct worker *worker;
+	size_t next_worker, next_leaf;
+};
+
+/* Moves to the next leaf of all workers. Returns false if there are no more. */
+bool workers_next_leaf(const struct workers *workers, struct worker_leaf *at);
+
 #endif

@@ -329,16 +329,9 @@ static void scale_sums(const struct workers *workers, const struct scaled_clock 
 	uint64_t each = weight_round(mean * clock->factor);
 	all->weight = clock->ns;
 	shown->weight = 0;
-	for (size_t i = 0; i < workers->count; i++) {
-		const struct worker *worker = &workers->items[i];
-		const struct counted *counted = &worker->counted;
-		for (size_t j = 0; j < counted->leaves.count; j++) {
-			const struct leaf *leaf = &counted->leaves.items[j];
-			uint32_t group = worker->resolved.states[leaf->node].group;
-			if (counted->groups.items[group].event == clock->event)
-				shown->weight = weight_add(shown->weight, leaf->weight);
-		}
-	}
+	for (struct worker_leaf at = {0}; workers_next_leaf(workers, &at);)
+		if (resolved_event(&at.worker->resolved, at.leaf) == clock->event)
+			shown->weight = weight_add(shown->weight, at.leaf->weight);
 	all->squares = wide_product(all->weight, each);
 	shown->squares = wide_product(shown->weight, each);
 }
