@@ -61,11 +61,13 @@ static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64
 }
 
 /* Samples that are in files or on their way there; once all are closed, those in the files. */
-static uint64_t written_samples(const struct sp_capture *capture, const struct write_queue_counts *written)
+static uint64_t written_samples(const struct sp_capture *capture,
+				const struct write_queue_counts *written)
 {
 	struct file_maker *maker = capture->out.rotation.maker;
 	if (!capture->out.closed || !maker)
-		return capture->samples.filter.counts.samples - written->unwritten - written->dropped;
+		return capture->samples.filter.counts.samples - written->unwritten -
+		       written->dropped;
 	pthread_mutex_lock(&maker->lock);
 	uint64_t samples = maker->samples;
 	pthread_mutex_unlock(&maker->lock);

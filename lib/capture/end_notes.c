@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Notes that are known only when a recording ends: losses and their causes, CPU time without samples,
- * and limits of what was read about processes.
+ * Notes that are known only when a recording ends: losses and their causes, CPU time without
+ * samples, and limits of what was read about processes.
  */
 #include "base/cleanup.h"
 #include "capture/config/plan_facts.h"
@@ -33,13 +33,14 @@ static struct sp_error *note_new_cpus(struct sp_capture *capture)
 }
 
 /*
- * An inherited event begins with a whole period, so of each task that was made
- * meanwhile up to a period is not in the samples; and no more than what the events have
- * counted in all beyond it. A clock counts the kernel's time, too, where only the user's is sampled.
+ * An inherited event begins with a whole period, so of each task that was made meanwhile up to a
+ * period is not in the samples; and no more than what the events have counted in all beyond it. A
+ * clock counts the kernel's time, too, where only the user's is sampled.
  */
 static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 {
-	uint64_t period_ns = capture->config.plan->freq_hz ? 1000000000 / capture->config.plan->freq_hz : 0;
+	uint64_t freq_hz = capture->config.plan->freq_hz;
+	uint64_t period_ns = freq_hz ? 1000000000 / freq_hz : 0;
 	uint64_t most_ns = capture->tasks.tracker.counts.followed_forks * period_ns;
 	uint64_t sampled_ns = capture->samples.filter.counts.weight;
 	struct event_total total;
@@ -78,14 +79,16 @@ static enum note_uncovered why_uncovered(const struct sp_capture *capture,
 	if (stats->cpu_wide)
 		return shared_cpus(&capture->samples.filter.counts) ? UNCOVERED_SHARED_CPUS
 								    : UNCOVERED_PAUSED;
-	return capture->tasks.tracker.counts.followed_forks ? UNCOVERED_SHORT_TASKS : UNCOVERED_RATE;
+	return capture->tasks.tracker.counts.followed_forks ? UNCOVERED_SHORT_TASKS
+							    : UNCOVERED_RATE;
 }
 
 /* Samples that never were, where they matter. */
 static struct sp_error *note_uncovered(struct sp_capture *capture,
 				       const struct sp_capture_stats *stats)
 {
-	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->samples.filter.counts.weight;
+	uint64_t most_ns = unsampled_most_ns(capture);
+	uint64_t sampled_ns = capture->samples.filter.counts.weight;
 	/* Switches give the CPU time of tasks without samples. */
 	if (capture->overwrite.on || capture->config.switches)
 		return NULL;
@@ -98,8 +101,9 @@ static struct sp_error *note_uncovered(struct sp_capture *capture,
 	double share = stats->used_ns ? (double)stats->sampled_ns / (double)stats->used_ns : 1;
 	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
 		return NULL;
-	return notes_add(&capture->out.notes, NOTE_UNCOVERED, NULL, (uint64_t)(1000 * share), stats->used_ns,
-			    why_uncovered(capture, stats), rights_cpu_wide(&capture->config.rights));
+	return notes_add(&capture->out.notes, NOTE_UNCOVERED, NULL, (uint64_t)(1000 * share),
+			 stats->used_ns, why_uncovered(capture, stats),
+			 rights_cpu_wide(&capture->config.rights));
 }
 
 static struct sp_error *note_unwound(struct sp_capture *capture)
@@ -116,7 +120,8 @@ static struct sp_error *note_dropped(struct sp_capture *capture)
 	struct sp_error *error = NULL;
 	if (counts.dropped)
 		error = notes_add(&capture->out.notes, NOTE_DROPPED, NULL, counts.dropped,
-				     capture->samples.filter.counts.samples, RECORDING_QUEUE_BYTES >> 20);
+				     capture->samples.filter.counts.samples,
+				     RECORDING_QUEUE_BYTES >> 20);
 	if (!error && counts.waits)
 		error = notes_add(&capture->out.notes, NOTE_STALLED, NULL, counts.waits,
 				     RECORDING_QUEUE_BYTES >> 19);

@@ -143,7 +143,8 @@ static const char *clock_name(int32_t clock_id)
 		[CLOCK_BOOTTIME] = "boottime",
 		[CLOCK_TAI] = "tai",
 	};
-	return clock_id < 0 || clock_id >= (int32_t)(sizeof(names) / sizeof(*names)) ? NULL : names[clock_id];
+	const int32_t count = sizeof(names) / sizeof(*names);
+	return clock_id >= 0 && clock_id < count ? names[clock_id] : NULL;
 }
 
 static bool describe_clock(struct cursor *cursor, struct sp_description *to)

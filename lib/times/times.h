@@ -271,9 +271,9 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 		   struct sample_time *ret);
 
 /*
- * weigh_threads.c: if the clock excludes the kernel, sets the part of each slice's CPU time that was
- * in user code, for which on-CPU samples stand. The rest was in the kernel, if it is more than 5 %
- * of the CPU time plus one period.
+ * weigh_threads.c: if the clock excludes the kernel, sets the part of each slice's CPU time that
+ * was in user code, for which on-CPU samples stand. The rest was in the kernel, if it is more than
+ * 5 % of the CPU time plus one period.
  */
 void threads_find_kernel_time(struct times *times, const struct sample_weights *weights);
 

@@ -2,8 +2,8 @@
 /*
  * Waits' strata have the exact time of waits of their class. Classes without samples add to the
  * nearest class of the slice that has some. Classes without waits (WAIT_CLASS_UNMATCHED, or a
- * contradiction of the records) have their samples' part of the weight of the slice's waits, and the
- * other classes share the rest.
+ * contradiction of the records) have their samples' part of the weight of the slice's waits, and
+ * the other classes share the rest.
  */
 #include "times/wait_times.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Completes truncated stacks by others of their thread. Two stacks of one thread that have a frame in
- * common (the same ip at the same stack pointer) most likely have all of its callers in common. If the
- * copy of one stack ends there, its callers are those of the other stack: a shallower sample, or one
- * that was completed itself. Thus overlapping parts make a stack of any depth.
+ * Completes truncated stacks by others of their thread. Two stacks of one thread that have a frame
+ * in common (the same ip at the same stack pointer) most likely have all of its callers in common.
+ * If the copy of one stack ends there, its callers are those of the other stack: a shallower
+ * sample, or one that was completed itself. Thus overlapping parts make a stack of any depth.
  *
  *	repair_add()       for each stack, complete or truncated
  *	repair_complete()  when enough were added, best also some after a truncated one
@@ -34,17 +34,18 @@ void repair_free(struct repair *repair);
 #define REPAIR_WHOLE (UINT32_MAX - 1)
 
 /*
- * Stores an unwound stack. Returns the number of a TRUNCATED one, REPAIR_WHOLE for a COMPLETE one, and
- * REPAIR_NONE if it is not stored, because it ended otherwise or there is no more room. If all stacks
- * of a thread are complete, they cost almost nothing. `thread` identifies a thread while its address
- * space is the same (for example tid and view together). Times may come in any order.
+ * Stores an unwound stack. Returns the number of a TRUNCATED one, REPAIR_WHOLE for a COMPLETE one,
+ * and REPAIR_NONE if it is not stored, because it ended otherwise or there is no more room. If all
+ * stacks of a thread are complete, they cost almost nothing. `thread` identifies a thread while its
+ * address space is the same (for example tid and view together). Times may come in any order.
  */
 uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 		    const struct unwind_frame *frames, const struct unwind_result *result);
 
 /*
- * Adds the stacks of `from`, which is not completed yet. The number of each of them increases by *offset_ret.
- * Returns false when out of memory or room: repair_outer() then finds nothing for the missing ones.
+ * Adds the stacks of `from`, which is not completed yet. The number of each of them increases by
+ * *offset_ret. Returns false when out of memory or room: repair_outer() then finds nothing for the
+ * missing ones.
  */
 bool repair_merge(struct repair *repair, const struct repair *from, uint32_t *offset_ret);
 
@@ -68,7 +69,10 @@ size_t repair_frames(const struct repair *repair, uint32_t stack, struct unwind_
 size_t repair_outer(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
 		    size_t limit);
 
-/* Returns whether complete stacks of its thread contain the outermost frame of a stack that was tried. */
+/*
+ * Returns whether complete stacks of its thread contain the outermost frame of a stack that was
+ * tried.
+ */
 bool repair_is_known(const struct repair *repair, uint32_t stack);
 
 /*

@@ -4,15 +4,15 @@
  * the tree of complete stacks are the candidates: each has other callers. Two facts show that a
  * candidate is right:
  *
- * - The complete stacks right before and after the truncated one both go through it: then the thread
- *   has not left the frame.
+ * - The complete stacks right before and after the truncated one both go through it: then the
+ *   thread has not left the frame.
  *
  * - The thread left the frame, and came back to the place so often that it is known to have these
  *   callers only (repair_visits.h). Visits must also be there around the time of the truncated
  *   stack: if none is for longer than usual, the thread may be doing something else.
  *
- * Stacks grow downwards. Keys are tried from the highest address down, so that all stacks that a key
- * can be joined with are complete by then. Thus one pass is enough.
+ * Stacks grow downwards. Keys are tried from the highest address down, so that all stacks that a
+ * key can be joined with are complete by then. Thus one pass is enough.
  */
 #include <stdlib.h>
 #include "unwind/repair_visits.h"
@@ -49,7 +49,7 @@ struct completion {
 	uint64_t *whole_turns;     /* a bit for each turn: the stack is complete */
 	struct visits visits;
 	VEC(uint32_t) path;        /* buffer of move_node() */
-	struct u64map moved;       /* (node of a truncated stack, candidate) -> node of complete ones */
+	struct u64map moved;       /* (node of a truncated stack, candidate) -> complete node */
 };
 
 static void completion_deinit(struct completion *completion)
@@ -165,7 +165,10 @@ static uint32_t move_node(struct completion *completion, const struct truncated_
 	return at;
 }
 
-/* Returns the turn of the thread's nearest complete stack before (-1) or after (1) one; or SIZE_MAX. */
+/*
+ * Returns the turn of the thread's nearest complete stack before (-1) or after (1) one; or
+ * SIZE_MAX.
+ */
 static size_t whole_turn(const struct completion *completion, size_t turn, int step)
 {
 	size_t at = turn + (size_t)step; /* before the first: huge */
@@ -188,21 +191,23 @@ static size_t whole_turn(const struct completion *completion, size_t turn, int s
 }
 
 /*
- * Returns the innermost node that a joined stack shares with the nearest complete one before or after
- * it; or NONE.
+ * Returns the innermost node that a joined stack shares with the nearest complete one before or
+ * after it; or NONE.
  */
-static uint32_t shared_node(const struct completion *completion, size_t turn, uint32_t whole, int step)
+static uint32_t shared_node(const struct completion *completion, size_t turn, uint32_t whole,
+			    int step)
 {
 	const struct repair *repair = completion->repair;
 	size_t other = whole_turn(completion, turn, step);
 	if (other == SIZE_MAX)
 		return NONE;
-	return repair_common_node(repair, whole, repair->stacks.items[completion->turns[other].stack].whole);
+	uint32_t stack = completion->turns[other].stack;
+	return repair_common_node(repair, whole, repair->stacks.items[stack].whole);
 }
 
 /*
- * Joins a stack with a candidate's callers, if there is room. It is a visit to nodes that neither the
- * complete stack before it nor the one after it goes through; to others it is part of theirs.
+ * Joins a stack with a candidate's callers, if there is room. It is a visit to nodes that neither
+ * the complete stack before it nor the one after it goes through; to others it is part of theirs.
  */
 static void join(struct completion *completion, const struct truncated_stack *job,
 		 uint32_t candidate)
@@ -224,7 +229,10 @@ static void join(struct completion *completion, const struct truncated_stack *jo
 	}
 }
 
-/* Returns the innermost node of the complete stack next to a job's, before (-1) or after it (1); or NONE. */
+/*
+ * Returns the innermost node of the complete stack next to a job's, before (-1) or after it (1); or
+ * NONE.
+ */
 static uint32_t neighbour(const struct completion *completion, const struct truncated_stack *job,
 			  int step, size_t most)
 {
@@ -243,8 +251,8 @@ static uint32_t neighbour(const struct completion *completion, const struct trun
 }
 
 /* Returns the candidate that the complete stacks before and after go through; or NONE. */
-static uint32_t candidate_around(const struct completion *completion, const struct truncated_stack *job,
-				 bool only)
+static uint32_t candidate_around(const struct completion *completion,
+				 const struct truncated_stack *job, bool only)
 {
 	const struct repair *repair = completion->repair;
 	const struct repair_node *key = &repair->nodes.items[job->key];

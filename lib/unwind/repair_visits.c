@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stacks one after the other that go through a node are one visit to it. How much n visits are worth
- * is measured on all places of the thread: of N visits to a place, shares q1, q2, … have different
- * callers; n of them agree with a chance of Σq^n, and the next one differs with Σ(q^n - q^(n+1)).
+ * Stacks one after the other that go through a node are one visit to it. How much n visits are
+ * worth is measured on all places of the thread: of N visits to a place, shares q1, q2, … have
+ * different callers; n of them agree with a chance of Σq^n, and the next one differs with Σ(q^n -
+ * q^(n+1)).
  */
 #include "unwind/repair_visits.h"
 

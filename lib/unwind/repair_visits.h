@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Visits of threads to places (ip and sp) in their stacks: how often complete stacks go through each
- * node of the trees, when, and how well such visits predict the callers of the next one.
+ * Visits of threads to places (ip and sp) in their stacks: how often complete stacks go through
+ * each node of the trees, when, and how well such visits predict the callers of the next one.
  */
 #ifndef UNWIND_REPAIR_VISITS_H
 #define UNWIND_REPAIR_VISITS_H
@@ -27,16 +27,16 @@ struct visit_trials;
 struct visits {
 	const struct repair *repair;
 	VEC(struct node_visits) nodes; /* by node of the repair */
-	struct u64map places;          /* hash of thread and place -> the newest node there, or NONE */
+	struct u64map places;          /* hash of thread and place -> its newest node, or NONE */
 	struct visit_trials *trials;   /* one for each thread, then one for all threads */
-	uint64_t first_ns, last_ns;    /* of all stacks */
+	uint64_t first_ns, last_ns;    /* times of all stacks */
 };
 
 void visits_deinit(struct visits *visits);
 
 /*
- * Asks for the place of a node (of any tree) in the tree of a thread's complete stacks. Call it before
- * visits_count(). Returns false when out of memory.
+ * Asks for the place of a node (of any tree) in the tree of a thread's complete stacks. Call it
+ * before visits_count(). Returns false when out of memory.
  */
 bool visits_want_place(struct visits *visits, uint32_t thread, const struct repair_node *node);
 

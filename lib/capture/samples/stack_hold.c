@@ -176,8 +176,8 @@ struct sp_error *stack_hold_add(struct stack_hold *stack_hold, const struct stac
 	pthread_mutex_lock(&stack_hold->lock);
 	uint32_t number = add(stack_hold, stack);
 	/* If no sample is held, only this frees memory. */
-	if (number == REPAIR_NONE && !stack_hold->held.count && repair_complete(stack_hold->repair) &&
-	    repair_trim(stack_hold->repair))
+	if (number == REPAIR_NONE && !stack_hold->held.count &&
+	    repair_complete(stack_hold->repair) && repair_trim(stack_hold->repair))
 		number = add(stack_hold, stack);
 	if (stack->result->end == UNWIND_TRUNCATED && number != REPAIR_NONE && !stack->helper) {
 		error = hold(stack_hold, stack, number);
