@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints functions, inlined functions and lines of addresses in a file or a process, as addr2line does:
+ * Prints functions, inlined functions and lines of addresses in a file, a process or the kernel, as
+ * addr2line does:
  *
  *	cc -o example-symbolizer example-symbolizer.c $(pkg-config --cflags --libs libsprof)
- *	./example-symbolizer FILE|PID ADDRESS...
+ *	./example-symbolizer FILE|PID|kernel ADDRESS...
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sprof/sprof.h>
 
 static int fail(struct sp_error *error)
@@ -21,7 +23,12 @@ static int fail(struct sp_error *error)
 static void print(const struct sp_symbols *symbols, size_t index, uint64_t address)
 {
 	const char *remedy, *problem = sp_symbols_problem(symbols, index, &remedy);
-	printf("0x%" PRIx64 "\n", address);
+	uint64_t vaddr;
+	const char *file = sp_symbols_file(symbols, index, &vaddr);
+	printf("0x%" PRIx64, address);
+	if (file && vaddr != UINT64_MAX)
+		printf(" is 0x%" PRIx64 " of %s", vaddr, file);
+	putchar('\n');
 	for (size_t i = 0; i < sp_symbols_frame_count(symbols, index); i++) {
 		const struct sp_symbol_frame *frame = sp_symbols_frame(symbols, index, i);
 		printf("\t%s at %s:%" PRIu32 "%s\n", frame->function ? frame->function : "??",
@@ -45,11 +52,13 @@ int main(int argc, char **argv)
 	struct sp_error *error = sp_ctx_new(&ctx);
 	if (error || (error = sp_symbolizer_new(ctx, NULL, &symbolizer)))
 		return fail(error);
-	error = pid ? sp_symbolizer_add_process(symbolizer, pid, &space)
-		    : sp_symbolizer_add_file(symbolizer, argc > 1 ? argv[1] : argv[0], SP_FILE_VADDR, &space);
+	const char *name = argc > 1 ? argv[1] : argv[0];
+	error = !strcmp(name, "kernel") ? sp_symbolizer_add_kernel(symbolizer, &space)
+		: pid ? sp_symbolizer_add_process(symbolizer, pid, &space)
+		      : sp_symbolizer_add_file(symbolizer, name, SP_FILE_VADDR, &space);
 	if (error || (error = sp_space_symbolize(space, addresses, count, &symbols)))
 		return fail(error);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < sp_symbols_count(symbols); i++)
 		print(symbols, i, addresses[i]);
 	sp_symbols_free(symbols);
 	sp_space_free(space);

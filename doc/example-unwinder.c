@@ -3,7 +3,10 @@
  * Prints the stack of a running process, which is stopped meanwhile.
  *
  *	cc -o example-unwinder example-unwinder.c $(pkg-config --cflags --libs libsprof)
- *	./example-unwinder PID
+ *	./example-unwinder PID [FILE START END OFFSET]
+ *
+ * FILE is used for the addresses from START to END, which are mapped from its OFFSET (all in hex): a
+ * copy, if the mapped file was deleted or replaced.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -40,6 +43,15 @@ static struct sp_registers read_registers(pid_t pid, uint64_t values[33])
 #endif
 }
 
+static struct sp_error *add_file(struct sp_unwinder *unwinder, char **words)
+{
+	const struct sp_unwinder_module module = {
+		.size = sizeof(module), .path = words[0], .start = strtoull(words[1], NULL, 16),
+		.end = strtoull(words[2], NULL, 16), .file_offset = strtoull(words[3], NULL, 16),
+	};
+	return sp_unwinder_add(unwinder, &module);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const methods[] = {"registers", "CFI", "Go", "signal", "frame pointer"};
@@ -55,6 +67,7 @@ int main(int argc, char **argv)
 	struct sp_error *error = sp_ctx_new(&ctx);
 	if (error || (error = sp_unwinder_new(ctx, &options, &unwinder)) ||
 	    (error = sp_unwinder_add_process(unwinder)) ||
+	    (argc > 5 && (error = add_file(unwinder, argv + 2))) ||
 	    (error = sp_unwinder_thread_new(unwinder, &thread))) {
 		fprintf(stderr, "%s\n", sp_error_message(error));
 		return 1;

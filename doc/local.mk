@@ -2,6 +2,8 @@
 EXTRA_DIST += \
 	doc/example-diff.c \
 	doc/example-meter.c \
+	doc/example-meter-control.c \
+	doc/example-read.c \
 	doc/example-symbolizer.c \
 	doc/example-record.c \
 	doc/example-unwinder.c \

@@ -365,6 +365,22 @@ bool option_parse_numbers(const struct option *option, const char *text)
 	return fine || option_reject(option, text, wanted);
 }
 
+bool option_store_mode(const struct option *option, const char *text, enum sp_mode last)
+{
+	char wanted[64];
+	size_t size = 0;
+	for (enum sp_mode mode = 0; mode <= last; mode++) {
+		if (!strcmp(text, sp_mode_name(mode))) {
+			*(int *)option->value = (int)mode;
+			return true;
+		}
+		size += (size_t)snprintf(wanted + size, sizeof(wanted) - size, "%s%s",
+					 !mode ? "" : mode == last ? " or " : ", ",
+					 sp_mode_name(mode));
+	}
+	return option_reject(option, text, wanted);
+}
+
 void option_table_add(struct option_table *table, const struct option *options, size_t count)
 {
 	assert(table->count + count < sizeof(table->items) / sizeof(*table->items));

@@ -149,6 +149,9 @@ bool option_text_seconds(const char *text, const char *end, uint64_t *ret);
 /* Prints "-x, --name: 'TEXT' is not WANTED" and returns false. */
 bool option_reject(const struct option *option, const char *text, const char *wanted);
 
+/* Stores a mode from the first one up to `last` as an int. */
+bool option_store_mode(const struct option *option, const char *text, enum sp_mode last);
+
 /*
  * Option table that is put together from groups of options (arrays without OPTION_END). Zeroed: empty.
  */

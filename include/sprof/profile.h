@@ -124,6 +124,9 @@ enum sp_mode {
 			  * Without context switches, weights are numbers of wake-ups */
 };
 
+/* Returns the name of a mode ("cpu", "wall", …); NULL: there is no such mode. */
+SP_API const char *sp_mode_name(enum sp_mode mode);
+
 /* Thread's state that a tree's outermost nodes, or those below a command, are for, in modes of time. */
 enum sp_state {
 	SP_STATE_NONE,     /* the node is code */

@@ -7,7 +7,8 @@
  *	error = sp_stat_start(stat);
  *	until the command has ended, each sp_stat_period_ms(): error = sp_stat_read(stat);
  *	error = sp_stat_stop(stat);
- *	error = sp_stat_rows(stat, SP_STAT_SINCE_START, &rows);
+ *	error = sp_stat_sum(stat, SP_STAT_SINCE_START);
+ *	row = sp_stat_row(stat, 0, 0);
  *	sp_stat_free(stat);
  */
 #ifndef SPROF_STAT_H
@@ -181,8 +182,9 @@ struct sp_stat_event {
 #define SP_STAT_NO_HOST 16u
 #define SP_STAT_NO_GUEST 32u
 
-/* The events, in their order; belongs to the stat. */
-SP_API const struct sp_stat_event *sp_stat_events(const struct sp_stat *stat, size_t *count_ret);
+/* The events, in their order; they belong to the stat. */
+SP_API size_t sp_stat_event_count(const struct sp_stat *stat);
+SP_API const struct sp_stat_event *sp_stat_event(const struct sp_stat *stat, size_t index);
 
 /* Place of a row, by the aggregation; members that it does not have are -1. */
 struct sp_stat_place {
@@ -191,8 +193,9 @@ struct sp_stat_place {
 	const char *comm; /* SP_STAT_THREAD; else NULL */
 };
 
-/* The places, ascending; one for SP_STAT_GLOBAL. Belongs to the stat. */
-SP_API const struct sp_stat_place *sp_stat_places(const struct sp_stat *stat, size_t *count_ret);
+/* The places, ascending; one for SP_STAT_GLOBAL. They belong to the stat. */
+SP_API size_t sp_stat_place_count(const struct sp_stat *stat);
+SP_API const struct sp_stat_place *sp_stat_place(const struct sp_stat *stat, size_t index);
 
 enum sp_stat_span { SP_STAT_SINCE_START, SP_STAT_SINCE_MARK };
 
@@ -213,12 +216,12 @@ struct sp_stat_row {
 	double error;          /* standard error of value, 0 unless interval_known */
 };
 
-/*
- * Returns the last reading: *ret has rows[place * event_count + event], and belongs to the stat
- * until the next call.
- */
-SP_API struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
-				     const struct sp_stat_row **ret) SP_MUST_CHECK;
+/* Computes the rows of the last reading. */
+SP_API struct sp_error *sp_stat_sum(struct sp_stat *stat, enum sp_stat_span span) SP_MUST_CHECK;
+
+/* Returns a row of the last sp_stat_sum(); it belongs to the stat and changes by the next one. */
+SP_API const struct sp_stat_row *sp_stat_row(const struct sp_stat *stat, size_t place,
+					     size_t event);
 
 /* Notes, one line each: options that were reduced. Belongs to the stat. */
 SP_API size_t sp_stat_note_count(const struct sp_stat *stat);
@@ -242,6 +245,7 @@ enum sp_stat_derived_kind {
 	SP_STAT_RATE,                /* count / second of CPU time */
 };
 
+/* Its members are final. */
 struct sp_stat_derived {
 	enum sp_stat_derived_kind kind;
 	/* False: the other event was not counted, or a part of it is more than the whole. */
@@ -250,12 +254,12 @@ struct sp_stat_derived {
 };
 
 /*
- * Computes metrics of the event `index` from all rows of one place. Returns how many of ret[] are
- * set: 0 to 2.
+ * Computes metrics of the event `index` from all rows of one place: events[count], rows[count].
+ * Returns how many of ret[] are set: 0 to 2.
  */
-SP_API size_t sp_stat_derive(const struct sp_stat_event *events, const struct sp_stat_row *rows,
-			     size_t count, size_t index, double elapsed_ns,
-			     struct sp_stat_derived ret[2]);
+SP_API size_t sp_stat_derive(const struct sp_stat_event *const *events,
+			     const struct sp_stat_row *const *rows, size_t count, size_t index,
+			     double elapsed_ns, struct sp_stat_derived ret[2]);
 
 #ifdef __cplusplus
 }

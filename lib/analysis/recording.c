@@ -185,7 +185,7 @@ static struct sp_error *repair_stacks(struct workers *workers)
 	}
 	for (size_t i = 0; i < workers->count; i++)
 		workers->items[i].counted.truncated.repaired = all;
-	return repair_settle(all) ? NULL : error_no_memory();
+	return repair_complete(all) ? NULL : error_no_memory();
 }
 
 static void free_repairs(struct workers *workers)

@@ -3,7 +3,8 @@
  * The session, which owns the recorder's parts and calls them in order. Its files: capture.c
  * (public functions), setup.c and watch.c (before recording, in that order), event_calls.c (calls
  * of the event control), perf_maps.c, round.c (a round: from the rings to the file), file_limits.c
- * (where a file ends), on_demand.c (dumps of the rings), summary.c (notes at the end).
+ * (limits of a file), file_change.c (the next file), on_demand.c (dumps of the rings),
+ * capture_stats.c (totals), end_notes.c (notes at the end).
  */
 #ifndef CAPTURE_RECORDER_H
 #define CAPTURE_RECORDER_H
@@ -130,7 +131,10 @@ struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK
 struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* summary.c: notes at the end. */
+/* capture_stats.c: returns the CPU time of the command and its descendants that it waited for. */
+uint64_t capture_command_ns(const struct sp_capture *capture);
+
+/* end_notes.c: adds the notes that are known only at the end. */
 struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* on_demand.c */
@@ -163,6 +167,8 @@ struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret
 
 /* Call it last: if --max-size left samples out, this was the last round. */
 struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* file_change.c */
 
 /* Returns the number of records that were lost so far, which the kernel may report later. */
 uint64_t capture_lost_now(const struct sp_capture *capture);

@@ -47,8 +47,8 @@ static const struct ratio {
 };
 
 struct derivation {
-	const struct sp_stat_event *events;
-	const struct sp_stat_row *rows;
+	const struct sp_stat_event *const *events;
+	const struct sp_stat_row *const *rows;
 	size_t count, index;
 };
 
@@ -70,12 +70,12 @@ static bool same_group(const char *one, const char *other)
 /* The value of another event that goes with this one; 0: there is none. */
 static double part(const struct derivation *derivation, struct event_identity code)
 {
-	const struct sp_stat_event *event = &derivation->events[derivation->index];
+	const struct sp_stat_event *event = derivation->events[derivation->index];
 	for (size_t i = 0; i < derivation->count; i++) {
-		const struct sp_stat_event *other = &derivation->events[i];
-		if (derivation->rows[i].counted && is_code(other, code) &&
+		const struct sp_stat_event *other = derivation->events[i];
+		if (derivation->rows[i]->counted && is_code(other, code) &&
 		    other->modes == event->modes && same_group(other->cgroup, event->cgroup))
-			return derivation->rows[i].value;
+			return derivation->rows[i]->value;
 	}
 	return 0;
 }
@@ -83,11 +83,11 @@ static double part(const struct derivation *derivation, struct event_identity co
 /* CPU time in ns; 0: not counted. */
 static double clock_ns(const struct derivation *derivation)
 {
-	const char *cgroup = derivation->events[derivation->index].cgroup;
+	const char *cgroup = derivation->events[derivation->index]->cgroup;
 	for (size_t i = 0; i < derivation->count; i++)
-		if (derivation->rows[i].counted && is_clock(&derivation->events[i]) &&
-		    same_group(derivation->events[i].cgroup, cgroup))
-			return derivation->rows[i].value;
+		if (derivation->rows[i]->counted && is_clock(derivation->events[i]) &&
+		    same_group(derivation->events[i]->cgroup, cgroup))
+			return derivation->rows[i]->value;
 	return 0;
 }
 
@@ -113,13 +113,14 @@ static size_t add_stalled(const struct derivation *derivation, double instructio
 	return 1;
 }
 
-size_t sp_stat_derive(const struct sp_stat_event *events, const struct sp_stat_row *rows,
-		      size_t count, size_t index, double elapsed_ns, struct sp_stat_derived ret[2])
+size_t sp_stat_derive(const struct sp_stat_event *const *events,
+		      const struct sp_stat_row *const *rows, size_t count, size_t index,
+		      double elapsed_ns, struct sp_stat_derived ret[2])
 {
 	const struct derivation derivation = {events, rows, count, index};
-	const struct sp_stat_event *event = &events[index];
-	double value = rows[index].value, time = clock_ns(&derivation);
-	if (!rows[index].counted)
+	const struct sp_stat_event *event = events[index];
+	double value = rows[index]->value, time = clock_ns(&derivation);
+	if (!rows[index]->counted)
 		return 0;
 	for (size_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++) {
 		if (!is_code(event, ratios[i].event))

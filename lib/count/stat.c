@@ -6,6 +6,7 @@
  */
 #include "count/stat.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -422,16 +423,26 @@ struct sp_error *sp_stat_wait(struct sp_stat *stat, bool wait, bool *ended_ret, 
 	return NULL;
 }
 
-const struct sp_stat_event *sp_stat_events(const struct sp_stat *stat, size_t *count_ret)
+size_t sp_stat_event_count(const struct sp_stat *stat)
 {
-	*count_ret = stat->counter_count;
-	return stat->events;
+	return stat->counter_count;
 }
 
-const struct sp_stat_place *sp_stat_places(const struct sp_stat *stat, size_t *count_ret)
+const struct sp_stat_event *sp_stat_event(const struct sp_stat *stat, size_t index)
 {
-	*count_ret = stat->places.count;
-	return stat->places.items;
+	assert(index < stat->counter_count);
+	return &stat->events[index];
+}
+
+size_t sp_stat_place_count(const struct sp_stat *stat)
+{
+	return stat->places.count;
+}
+
+const struct sp_stat_place *sp_stat_place(const struct sp_stat *stat, size_t index)
+{
+	assert(index < stat->places.count);
+	return &stat->places.items[index];
 }
 
 size_t sp_stat_note_count(const struct sp_stat *stat)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reading the counters, and summing what was read by places. */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -334,8 +335,13 @@ static void finish_row(const struct sp_stat *stat, struct sp_stat_row *row, cons
 	row->high = row->value + half;
 }
 
-struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
-			      const struct sp_stat_row **ret)
+const struct sp_stat_row *sp_stat_row(const struct sp_stat *stat, size_t place, size_t event)
+{
+	assert(stat->rows && place < stat->places.count && event < stat->counter_count);
+	return &stat->rows[place * stat->counter_count + event];
+}
+
+struct sp_error *sp_stat_sum(struct sp_stat *stat, enum sp_stat_span span)
 {
 	size_t count = stat->counter_count * stat->places.count;
 	if (!stat->rows)
@@ -357,7 +363,6 @@ struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
 	for (size_t i = 0; i < count; i++)
 		finish_row(stat, &stat->rows[i], &sums[i]);
 	free(sums);
-	*ret = stat->rows;
 	return NULL;
 }
 

@@ -6,16 +6,11 @@
 static uint64_t count_samples(const struct analysis_view *view)
 {
 	uint64_t samples = 0;
-	for (size_t i = 0; i < view->workers->count; i++) {
-		const struct counted *counted = &view->workers->items[i].counted;
-		for (size_t j = 0; j < counted->leaves.count; j++) {
-			const struct leaf *leaf = &counted->leaves.items[j];
-			const struct frame *frame =
-				&view->names->frames.items[answer_frame(leaf->answer)];
-			if (frame->module &&
-			    resolver_is_stored(view->read->resolver, frame->module))
-				samples += leaf->samples;
-		}
+	for (struct worker_leaf at = {0}; workers_next_leaf(view->workers, &at);) {
+		const struct frame *frame =
+			&view->names->frames.items[answer_frame(at.leaf->answer)];
+		if (frame->module && resolver_is_stored(view->read->resolver, frame->module))
+			samples += at.leaf->samples;
 	}
 	return samples;
 }

@@ -99,41 +99,33 @@ static struct missing *unmapped_of(struct unmapped *unmapped, const struct frame
 	return frame->cpumode == PERF_RECORD_MISC_KERNEL ? &unmapped->kernel : &unmapped->user;
 }
 
+static void add_leaf(struct missing *sum, const struct leaf *leaf)
+{
+	sum->samples += leaf->samples;
+	sum->weight = weight_add(sum->weight, leaf->weight);
+}
+
 /* Adds up the shown samples without a symbol, by module, and those outside of all modules. */
 static void add_missing(const struct analysis_view *view, struct missing *missing,
 			struct unmapped *unmapped)
 {
-	for (size_t i = 0; i < view->workers->count; i++) {
-		const struct counted *counted = &view->workers->items[i].counted;
-		for (size_t j = 0; j < counted->leaves.count; j++) {
-			const struct leaf *leaf = &counted->leaves.items[j];
-			const struct frame *frame =
-				&view->names->frames.items[answer_frame(leaf->answer)];
-			if (view->work->labels->frames.items[answer_frame(leaf->answer)].named)
-				continue;
-			struct missing *sum = frame->module ? &missing[frame->module->index]
-							    : unmapped_of(unmapped, frame);
-			sum->samples += leaf->samples;
-			sum->weight = weight_add(sum->weight, leaf->weight);
-		}
+	for (struct worker_leaf at = {0}; workers_next_leaf(view->workers, &at);) {
+		uint32_t index = answer_frame(at.leaf->answer);
+		const struct frame *frame = &view->names->frames.items[index];
+		if (!view->work->labels->frames.items[index].named)
+			add_leaf(frame->module ? &missing[frame->module->index]
+					       : unmapped_of(unmapped, frame), at.leaf);
 	}
 }
 
 /* Adds up the shown samples with a symbol, by module. */
 static void add_named(const struct analysis_view *view, struct missing *named)
 {
-	for (size_t i = 0; i < view->workers->count; i++) {
-		const struct counted *counted = &view->workers->items[i].counted;
-		for (size_t j = 0; j < counted->leaves.count; j++) {
-			const struct leaf *leaf = &counted->leaves.items[j];
-			uint32_t index = answer_frame(leaf->answer);
-			const struct frame *frame = &view->names->frames.items[index];
-			if (!frame->module || !view->work->labels->frames.items[index].named)
-				continue;
-			named[frame->module->index].samples += leaf->samples;
-			named[frame->module->index].weight =
-				weight_add(named[frame->module->index].weight, leaf->weight);
-		}
+	for (struct worker_leaf at = {0}; workers_next_leaf(view->workers, &at);) {
+		uint32_t index = answer_frame(at.leaf->answer);
+		const struct frame *frame = &view->names->frames.items[index];
+		if (frame->module && view->work->labels->frames.items[index].named)
+			add_leaf(&named[frame->module->index], at.leaf);
 	}
 }
 
@@ -372,23 +364,14 @@ static bool find_unproven(const struct analysis_view *view, const struct whole *
 static void count_unlined(const struct analysis_view *view, struct missing *unlined,
 			  struct missing *all)
 {
-	for (size_t i = 0; i < view->workers->count; i++) {
-		const struct counted *counted = &view->workers->items[i].counted;
-		for (size_t j = 0; j < counted->leaves.count; j++) {
-			const struct leaf *leaf = &counted->leaves.items[j];
-			uint32_t index = answer_frame(leaf->answer);
-			const struct frame *frame = &view->names->frames.items[index];
-			if (!frame->module || frame->cpumode != PERF_RECORD_MISC_USER)
-				continue;
-			struct missing *sum = &all[frame->module->index];
-			sum->samples += leaf->samples;
-			sum->weight = weight_add(sum->weight, leaf->weight);
-			if (view->work->labels->frames.items[index].lined)
-				continue;
-			sum = &unlined[frame->module->index];
-			sum->samples += leaf->samples;
-			sum->weight = weight_add(sum->weight, leaf->weight);
-		}
+	for (struct worker_leaf at = {0}; workers_next_leaf(view->workers, &at);) {
+		uint32_t index = answer_frame(at.leaf->answer);
+		const struct frame *frame = &view->names->frames.items[index];
+		if (!frame->module || frame->cpumode != PERF_RECORD_MISC_USER)
+			continue;
+		add_leaf(&all[frame->module->index], at.leaf);
+		if (!view->work->labels->frames.items[index].lined)
+			add_leaf(&unlined[frame->module->index], at.leaf);
 	}
 }
 

@@ -31,19 +31,15 @@ static bool enables_interrupts(const struct frame *frame)
 static double late_share(const struct analysis_view *view, uint16_t event, uint64_t *samples_ret)
 {
 	double all = 0, late = 0;
-	for (size_t i = 0; i < view->workers->count; i++) {
-		const struct worker *worker = &view->workers->items[i];
-		for (size_t j = 0; j < worker->counted.leaves.count; j++) {
-			const struct leaf *leaf = &worker->counted.leaves.items[j];
-			if (resolved_event(&worker->resolved, leaf) != event)
-				continue;
-			all += (double)leaf->weight;
-			size_t frame = answer_frame(leaf->answer);
-			if (!enables_interrupts(&view->names->frames.items[frame]))
-				continue;
-			late += (double)leaf->weight;
-			*samples_ret += leaf->samples;
-		}
+	for (struct worker_leaf at = {0}; workers_next_leaf(view->workers, &at);) {
+		if (resolved_event(&at.worker->resolved, at.leaf) != event)
+			continue;
+		all += (double)at.leaf->weight;
+		size_t frame = answer_frame(at.leaf->answer);
+		if (!enables_interrupts(&view->names->frames.items[frame]))
+			continue;
+		late += (double)at.leaf->weight;
+		*samples_ret += at.leaf->samples;
 	}
 	return all > 0 ? late / all : 0;
 }

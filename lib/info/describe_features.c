@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "file/file_format.h"
@@ -128,6 +129,24 @@ static bool describe_clock_id(struct cursor *cursor, struct sp_description *to)
 	return true;
 }
 
+/* Returns NULL if the clock is unknown. */
+static const char *clock_name(int32_t clock_id)
+{
+	static const char *const names[] = {
+		[CLOCK_REALTIME] = "realtime",
+		[CLOCK_MONOTONIC] = "monotonic",
+		[CLOCK_PROCESS_CPUTIME_ID] = "process_cputime_id",
+		[CLOCK_THREAD_CPUTIME_ID] = "thread_cputime_id",
+		[CLOCK_MONOTONIC_RAW] = "monotonic_raw",
+		[CLOCK_REALTIME_COARSE] = "realtime_coarse",
+		[CLOCK_MONOTONIC_COARSE] = "monotonic_coarse",
+		[CLOCK_BOOTTIME] = "boottime",
+		[CLOCK_TAI] = "tai",
+	};
+	const int32_t count = sizeof(names) / sizeof(*names);
+	return clock_id >= 0 && clock_id < count ? names[clock_id] : NULL;
+}
+
 static bool describe_clock(struct cursor *cursor, struct sp_description *to)
 {
 	uint32_t version, id;
@@ -135,7 +154,7 @@ static bool describe_clock(struct cursor *cursor, struct sp_description *to)
 	if (!cursor_u32(cursor, &version) || !cursor_u32(cursor, &id) ||
 	    !cursor_u64(cursor, &wall) || !cursor_u64(cursor, &clock))
 		return false;
-	const char *name = sp_clock_name((int32_t)id);
+	const char *name = clock_name((int32_t)id);
 	description_add(to, "clockid", "%s (%u)", name ? name : "unknown", id);
 	description_add(to, "time of day", "%" PRIu64 ".%09" PRIu64, wall / 1000000000, wall % 1000000000);
 	description_add(to, "is", "%" PRIu64 ".%09" PRIu64, clock / 1000000000, clock % 1000000000);

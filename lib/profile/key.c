@@ -74,6 +74,18 @@ const char *sp_key_name(enum sp_key key)
 	return key < SP_KEY_LIMIT ? keys[key].name : NULL;
 }
 
+const char *sp_mode_name(enum sp_mode mode)
+{
+	static const char *const names[] = {
+		[SP_MODE_CPU] = "cpu",
+		[SP_MODE_WALL] = "wall",
+		[SP_MODE_OFF_CPU] = "off-cpu",
+		[SP_MODE_LATENCY] = "latency",
+		[SP_MODE_WAKERS] = "wakers",
+	};
+	return mode < sizeof(names) / sizeof(*names) ? names[mode] : NULL;
+}
+
 bool sp_key_is_number(enum sp_key key)
 {
 	return keys[key].number;

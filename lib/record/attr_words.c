@@ -126,11 +126,28 @@ static uint64_t number_of(const struct perf_event_attr *attr, const struct sp_at
 	}
 }
 
-static void put_bits(uint64_t bits, const char *(*name)(unsigned int bit), char *value)
+/* Writes names of bits; `kind`: SAMPLE_BITS to BRANCH_BITS. */
+static void put_bits(uint64_t bits, enum kind kind, char *value)
 {
+	static const char *const names[][64] = {
+		{
+			"IP", "TID", "TIME", "ADDR", "READ", "CALLCHAIN", "ID", "CPU", "PERIOD",
+			"STREAM_ID", "RAW", "BRANCH_STACK", "REGS_USER", "STACK_USER", "WEIGHT",
+			"DATA_SRC", "IDENTIFIER", "TRANSACTION", "REGS_INTR", "PHYS_ADDR", "AUX",
+			"CGROUP", "DATA_PAGE_SIZE", "CODE_PAGE_SIZE", "WEIGHT_STRUCT",
+		},
+		[READ_BITS - SAMPLE_BITS] = {
+			"TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING", "ID", "GROUP", "LOST",
+		},
+		[BRANCH_BITS - SAMPLE_BITS] = {
+			"USER", "KERNEL", "HV", "ANY", "ANY_CALL", "ANY_RETURN", "IND_CALL",
+			"ABORT_TX", "IN_TX", "NO_TX", "COND", "CALL_STACK", "IND_JUMP", "CALL",
+			"NO_FLAGS", "NO_CYCLES", "TYPE_SAVE", "HW_INDEX", "PRIV_SAVE", "COUNTERS",
+		},
+	};
 	size_t used = 0;
 	for (unsigned int bit = 0; bit < 64; bit++) {
-		const char *text = bits >> bit & 1 ? name(bit) : NULL;
+		const char *text = names[kind - SAMPLE_BITS][bit];
 		if (!(bits >> bit & 1))
 			continue;
 		size_t room = SP_WORDS_SIZE - used;
@@ -155,12 +172,8 @@ bool sp_attr_next(const struct perf_event_attr *attr, const struct sp_attr_tail 
 			snprintf(value, SP_WORDS_SIZE, "%#" PRIx64, number);
 		else if (field->kind == SIGNED)
 			snprintf(value, SP_WORDS_SIZE, "%d", (int)(int32_t)number);
-		else if (field->kind == SAMPLE_BITS)
-			put_bits(number, sp_sample_bit_name, value);
-		else if (field->kind == READ_BITS)
-			put_bits(number, sp_read_format_bit_name, value);
-		else if (field->kind == BRANCH_BITS)
-			put_bits(number, sp_branch_sample_bit_name, value);
+		else if (field->kind >= SAMPLE_BITS && field->kind <= BRANCH_BITS)
+			put_bits(number, field->kind, value);
 		else
 			snprintf(value, SP_WORDS_SIZE, "%" PRIu64, number);
 		*name_ret = field->name;

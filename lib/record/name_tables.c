@@ -6,7 +6,6 @@
 #include <sprof/private/words.h>
 
 #include <string.h>
-#include <time.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -130,57 +129,6 @@ const char *sp_namespace_name(size_t index)
 {
 	static const char *const names[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
 	return NAME_AT(names, index);
-}
-
-const char *sp_event_type_name(uint32_t type)
-{
-	static const char *const names[] = {"hardware", "software", "tracepoint",
-					    "hw-cache", "raw",      "breakpoint"};
-	return NAME_AT(names, type);
-}
-
-const char *sp_sample_bit_name(unsigned int bit)
-{
-	static const char *const names[] = {
-		"IP", "TID", "TIME", "ADDR", "READ", "CALLCHAIN", "ID", "CPU", "PERIOD",
-		"STREAM_ID", "RAW", "BRANCH_STACK", "REGS_USER", "STACK_USER", "WEIGHT",
-		"DATA_SRC", "IDENTIFIER", "TRANSACTION", "REGS_INTR", "PHYS_ADDR", "AUX",
-		"CGROUP", "DATA_PAGE_SIZE", "CODE_PAGE_SIZE", "WEIGHT_STRUCT",
-	};
-	return NAME_AT(names, bit);
-}
-
-const char *sp_read_format_bit_name(unsigned int bit)
-{
-	static const char *const names[] = {"TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING", "ID",
-					    "GROUP", "LOST"};
-	return NAME_AT(names, bit);
-}
-
-const char *sp_branch_sample_bit_name(unsigned int bit)
-{
-	static const char *const names[] = {
-		"USER", "KERNEL", "HV", "ANY", "ANY_CALL", "ANY_RETURN", "IND_CALL", "ABORT_TX",
-		"IN_TX", "NO_TX", "COND", "CALL_STACK", "IND_JUMP", "CALL", "NO_FLAGS",
-		"NO_CYCLES", "TYPE_SAVE", "HW_INDEX", "PRIV_SAVE", "COUNTERS",
-	};
-	return NAME_AT(names, bit);
-}
-
-const char *sp_clock_name(int32_t clock_id)
-{
-	static const char *const names[] = {
-		[CLOCK_REALTIME] = "realtime",
-		[CLOCK_MONOTONIC] = "monotonic",
-		[CLOCK_PROCESS_CPUTIME_ID] = "process_cputime_id",
-		[CLOCK_THREAD_CPUTIME_ID] = "thread_cputime_id",
-		[CLOCK_MONOTONIC_RAW] = "monotonic_raw",
-		[CLOCK_REALTIME_COARSE] = "realtime_coarse",
-		[CLOCK_MONOTONIC_COARSE] = "monotonic_coarse",
-		[CLOCK_BOOTTIME] = "boottime",
-		[CLOCK_TAI] = "tai",
-	};
-	return clock_id < 0 ? NULL : NAME_AT(names, (size_t)clock_id);
 }
 
 const char *sp_feature_name(unsigned int bit)

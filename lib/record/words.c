@@ -50,9 +50,18 @@ static void text_add_set(struct bounded_text *text, unsigned int set, const char
 			text_add(text, "%s%s", text->length ? " or " : "", names[i]);
 }
 
-struct sp_data_src sp_data_src_parts(uint64_t word)
+/* Bits of PERF_SAMPLE_DATA_SRC's word, of newer kernels than this build's, too. */
+struct data_src {
+	unsigned int op, lvl, snoop, lock, tlb; /* sets of PERF_MEM_*_… bits */
+	unsigned int lvl_num;                   /* PERF_MEM_LVLNUM_* */
+	bool remote;
+	unsigned int snoopx, blk; /* sets of bits */
+	unsigned int hops;        /* PERF_MEM_HOPS_* */
+};
+
+static struct data_src data_src_parts(uint64_t word)
 {
-	return (struct sp_data_src){
+	return (struct data_src){
 		.op = word & 0x1f,
 		.lvl = word >> 5 & 0x3fff,
 		.snoop = word >> 19 & 0x1f,
@@ -63,7 +72,6 @@ struct sp_data_src sp_data_src_parts(uint64_t word)
 		.snoopx = word >> 38 & 3,
 		.blk = word >> 40 & 7,
 		.hops = word >> 43 & 7,
-		.region = word >> 46 & 0x1f,
 	};
 }
 
@@ -102,7 +110,7 @@ static const char *const hop_names[8] = {
 
 size_t sp_data_src_level_text(uint64_t word, char *out, size_t size)
 {
-	struct sp_data_src parts = sp_data_src_parts(word);
+	struct data_src parts = data_src_parts(word);
 	struct bounded_text text = text_begin(out, size);
 	bool named = false;
 	if (parts.remote)
@@ -129,31 +137,11 @@ size_t sp_data_src_level_text(uint64_t word, char *out, size_t size)
 	return text.length;
 }
 
-size_t sp_data_src_level_name(uint64_t word, char *out, size_t size)
-{
-	struct sp_data_src parts = sp_data_src_parts(word);
-	struct bounded_text text = text_begin(out, size);
-	if (parts.lvl_num && parts.lvl_num != LEVEL_NUMBER_NA) {
-		text_add(&text, "%s%s%s%s", parts.remote ? "Remote " : "",
-			 parts.hops ? hop_names[parts.hops] : "", parts.hops ? " " : "",
-			 level_number_names[parts.lvl_num]);
-		return text.length;
-	}
-	for (size_t i = 3; i < COUNT(level_names); i++) {
-		if (parts.lvl >> i & 1) {
-			text_add(&text, "%s", level_names[i]);
-			return text.length;
-		}
-	}
-	text_add(&text, "N/A");
-	return text.length;
-}
-
 size_t sp_data_src_snoop_text(uint64_t word, char *out, size_t size)
 {
 	static const char *const names[] = {"N/A", "None", "Hit", "Miss", "HitM"};
 	static const char *const more_names[] = {"Fwd", "Peer"};
-	struct sp_data_src parts = sp_data_src_parts(word);
+	struct data_src parts = data_src_parts(word);
 	struct bounded_text text = text_begin(out, size);
 	text_add_set(&text, parts.snoop, names, COUNT(names));
 	text_add_set(&text, parts.snoopx, more_names, COUNT(more_names));
@@ -165,7 +153,7 @@ size_t sp_data_src_snoop_text(uint64_t word, char *out, size_t size)
 size_t sp_data_src_tlb_text(uint64_t word, char *out, size_t size)
 {
 	static const char *const names[] = {"N/A", "HIT", "MISS", "L1", "L2", "Walker", "Fault"};
-	struct sp_data_src parts = sp_data_src_parts(word);
+	struct data_src parts = data_src_parts(word);
 	struct bounded_text text = text_begin(out, size);
 	text_add_set(&text, parts.tlb & ~(LEVEL_HIT | LEVEL_MISS), names, COUNT(names));
 	if (!text.length)
@@ -179,13 +167,13 @@ size_t sp_data_src_tlb_text(uint64_t word, char *out, size_t size)
 
 const char *sp_data_src_lock_name(uint64_t word)
 {
-	unsigned int lock = sp_data_src_parts(word).lock;
+	unsigned int lock = data_src_parts(word).lock;
 	return lock & 1 ? "N/A" : lock & 2 ? "Yes" : "No";
 }
 
 size_t sp_data_src_blocked_text(uint64_t word, char *out, size_t size)
 {
-	unsigned int blocked = sp_data_src_parts(word).blk;
+	unsigned int blocked = data_src_parts(word).blk;
 	struct bounded_text text = text_begin(out, size);
 	if (!blocked || blocked & 1)
 		text_add(&text, "N/A");

@@ -386,3 +386,15 @@ void workers_deinit(struct workers *workers)
 	}
 	free(workers->items);
 }
+
+bool workers_next_leaf(const struct workers *workers, struct worker_leaf *at)
+{
+	for (; at->next_worker < workers->count; at->next_worker++, at->next_leaf = 0) {
+		at->worker = &workers->items[at->next_worker];
+		if (at->next_leaf < at->worker->counted.leaves.count) {
+			at->leaf = &at->worker->counted.leaves.items[at->next_leaf++];
+			return true;
+		}
+	}
+	return false;
+}

@@ -9,7 +9,7 @@
 /* Rows of one worker. A zeroed struct may be deinitialised. */
 struct summed {
 	struct groups groups;   /* groups of samples, distinguished only by keys of rows */
-	struct details details; /* values of the groups; they refer to functions, no longer to frames */
+	struct details details; /* values of the groups; they refer to functions, not to frames */
 	struct tallies tallies; /* sums for each group and function: the rows */
 };
 
@@ -18,6 +18,7 @@ struct summed {
  * function reject. *summed must be zeroed before, and deinitialised after a failure, too.
  */
 struct sp_error *rows_make(const struct resolved *resolved, struct summed *summed) SP_MUST_CHECK;
+
 /* Returns whether memory was missing: the rows are not complete. */
 static inline bool summed_failed(const struct summed *summed)
 {
@@ -44,5 +45,15 @@ struct workers {
 };
 
 void workers_deinit(struct workers *workers);
+
+/* A leaf of any worker. Zeroed: before the first one. */
+struct worker_leaf {
+	const struct leaf *leaf;
+	const struct worker *worker;
+	size_t next_worker, next_leaf;
+};
+
+/* Moves to the next leaf of all workers. Returns false if there are no more. */
+bool workers_next_leaf(const struct workers *workers, struct worker_leaf *at);
 
 #endif

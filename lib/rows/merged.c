@@ -158,7 +158,8 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 		       sizeof(merged->keys.rows));
 		merged->events[i].details.width = merged->keys.detail_count;
 		merged->events[i].cells.limit = options->samples.timeline_cells;
-		const char *name = merged->weigher->name ?: analysis->events.items[i]->name;
+		const char *name = merged->weigher->of_threads ? sp_mode_name(options->samples.mode)
+							       : analysis->events.items[i]->name;
 		analysis->profiles[i].event = strtab_add(&analysis->strings, name);
 		NEED(analysis->profiles[i].event && tallies_reserve(&merged->events[i].tallies, 1));
 	}
@@ -328,16 +329,9 @@ static void scale_sums(const struct workers *workers, const struct scaled_clock 
 	uint64_t each = weight_round(mean * clock->factor);
 	all->weight = clock->ns;
 	shown->weight = 0;
-	for (size_t i = 0; i < workers->count; i++) {
-		const struct worker *worker = &workers->items[i];
-		const struct counted *counted = &worker->counted;
-		for (size_t j = 0; j < counted->leaves.count; j++) {
-			const struct leaf *leaf = &counted->leaves.items[j];
-			uint32_t group = worker->resolved.states[leaf->node].group;
-			if (counted->groups.items[group].event == clock->event)
-				shown->weight = weight_add(shown->weight, leaf->weight);
-		}
-	}
+	for (struct worker_leaf at = {0}; workers_next_leaf(workers, &at);)
+		if (resolved_event(&at.worker->resolved, at.leaf) == clock->event)
+			shown->weight = weight_add(shown->weight, at.leaf->weight);
 	all->squares = wide_product(all->weight, each);
 	shown->squares = wide_product(shown->weight, each);
 }

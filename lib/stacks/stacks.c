@@ -435,13 +435,13 @@ bool stacks_find_repaired(struct stacks *stacks, const struct repair *repair, ui
 			  const struct stack_parts *parts, struct stack *ret)
 {
 	struct stack stack = {.number = REPAIR_NONE};
-	struct stack_parts settled = *parts;
+	struct stack_parts whole = *parts;
 	bool repaired = repair_outer(repair, number, NULL, 0) > 0;
 	if (repaired)
-		settled.misc = (uint16_t)((parts->misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
+		whole.misc = (uint16_t)((parts->misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
 					  SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
 	if (!read_frames(stacks, repair, number) ||
-	    !compose(stacks, &settled, stacks->frames.count, &stack))
+	    !compose(stacks, &whole, stacks->frames.count, &stack))
 		return false;
 	if (repaired)
 		add_reach(stacks, stacks->frames.items, stacks->frames.count);

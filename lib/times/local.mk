@@ -6,6 +6,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/times/slices.c lib/times/slices.h \
 	lib/times/strata.c lib/times/strata.h \
 	lib/times/times.c lib/times/times.h \
+	lib/times/thread_samples.c \
+	lib/times/wait_times.c lib/times/wait_times.h \
 	lib/times/weigh_cpu.c lib/times/weigh_latency.c \
 	lib/times/weigh_threads.c lib/times/weigh_wakers.c \
 	lib/times/wait_reason.c lib/times/wait_reason.h

@@ -66,7 +66,6 @@ enum weigher_unit {
 /* A mode. weigh() and split_leaf() are thread-safe. */
 struct weigher {
 	enum weigher_unit unit;
-	const char *name;       /* NULL: SP_MODE_CPU */
 	bool of_threads;        /* all events count in one profile, and leaves have times by state;
 				 * else the members up to find_roles() are not set */
 	bool needs_wakers;      /* the waker of each sample */
@@ -259,7 +258,7 @@ void times_add_totals(const struct times *times, const struct state_sums *leaves
 		      const struct state_sums *wakeups, struct sp_profile *profile,
 		      struct state_whole *whole);
 
-/* Parts of the modes of threads' lives, see struct weigher. */
+/* thread_samples.c: parts of the modes of threads' lives, see struct weigher. */
 void threads_find_roles(const struct sp_reader *reader, const struct sp_analysis_samples *samples,
 			uint8_t *roles_ret);
 /*
@@ -272,9 +271,9 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 		   struct sample_time *ret);
 
 /*
- * If the clock excludes the kernel, sets the part of each slice's CPU time that was in user
- * code, for which on-CPU samples stand. The rest was in the kernel, if it is more than 5 % of the
- * CPU time plus one period.
+ * weigh_threads.c: if the clock excludes the kernel, sets the part of each slice's CPU time that
+ * was in user code, for which on-CPU samples stand. The rest was in the kernel, if it is more than
+ * 5 % of the CPU time plus one period.
  */
 void threads_find_kernel_time(struct times *times, const struct sample_weights *weights);
 

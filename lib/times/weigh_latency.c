@@ -212,7 +212,6 @@ static void add_totals(const struct times *times, const struct state_sums *leave
 }
 
 const struct weigher weigher_latency = {
-	.name = "latency",
 	.of_threads = true,
 	.needs_parallelism = true,
 	.parts_max = TIME_STATES,

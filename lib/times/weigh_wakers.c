@@ -117,7 +117,6 @@ static void add_totals(const struct times *times, const struct state_sums *leave
 }
 
 const struct weigher weigher_wakers = {
-	.name = "wakers",
 	.of_threads = true,
 	.needs_wakers = true,
 	.keeps_untimed = true,

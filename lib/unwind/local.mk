@@ -13,7 +13,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/stack_memory.c lib/unwind/stack_memory.h \
 	lib/unwind/repair.c lib/unwind/repair.h lib/unwind/repair_internal.h \
 	lib/unwind/repair_log.c \
-	lib/unwind/repair_settle.c \
+	lib/unwind/repair_complete.c \
+	lib/unwind/repair_visits.c lib/unwind/repair_visits.h \
 	lib/unwind/row.c lib/unwind/row.h \
 	lib/unwind/unwind_rows.c lib/unwind/unwind_rows.h \
 	lib/unwind/unwind.c lib/unwind/unwind.h

@@ -472,7 +472,7 @@ static void copy_newest(const struct repair *repair, struct repair *copy)
 	vec_deinit(&frames);
 }
 
-bool repair_forget(struct repair *repair)
+bool repair_trim(struct repair *repair)
 {
 	if (bytes_used(repair) < repair->limit / 2)
 		return true;
@@ -486,6 +486,6 @@ bool repair_forget(struct repair *repair)
 		return false;
 	*repair = *copy;
 	*copy = (struct repair){0};
-	repair->settled = (uint32_t)repair->stacks.count;
+	repair->tried = (uint32_t)repair->stacks.count;
 	return true;
 }

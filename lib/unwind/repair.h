@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stacks that the copy was too short for, made whole with others of their thread. Two
- * stacks of one thread that have a frame in common, the same ip at the same stack
- * pointer, most likely have all of its callers in common, and what of those lies beyond
- * the one's copy is known from the other: a shallower sample, or one that was joined
- * itself. So overlapping parts make up a stack of any depth.
+ * Completes truncated stacks by others of their thread. Two stacks of one thread that have a frame
+ * in common (the same ip at the same stack pointer) most likely have all of its callers in common.
+ * If the copy of one stack ends there, its callers are those of the other stack: a shallower
+ * sample, or one that was completed itself. Thus overlapping parts make a stack of any depth.
  *
- *	repair_add()     for each stack, whole or truncated
- *	repair_settle()  when enough are there, best those after a truncated one, too
- *	repair_outer()   for each truncated one, or repair_frames()
- *	repair_forget()  where there is no end (live)
+ *	repair_add()       for each stack, complete or truncated
+ *	repair_complete()  when enough were added, best also some after a truncated one
+ *	repair_outer()     for each truncated one, or repair_frames()
+ *	repair_trim()      if there is no end (live)
  *
- * Most likely is not surely: what called a frame may have changed in between. A stack is
- * joined only if all that is known of the frame's callers speaks for one chain of them
- * at that time, see repair.c, and else left as it is.
+ * The callers of a frame may have changed in between. Therefore a stack is completed only if all
+ * that is known of the frame's callers at that time supports one chain of them, see
+ * repair_complete.c; else it stays truncated.
  *
- * Nothing can be joined where no sample of a thread shows the outer part of its stack. A
- * recorder that copies little should therefore have a few samples that copy more.
+ * Nothing can be completed if no sample of a thread shows the outer part of its stack. A recorder
+ * that copies little should therefore take a few samples that copy more.
  *
- * For one thread of the program at a time.
+ * One repair is for one thread of the program at a time.
  */
 #ifndef UNWIND_REPAIR_H
 #define UNWIND_REPAIR_H
@@ -35,26 +34,26 @@ void repair_free(struct repair *repair);
 #define REPAIR_WHOLE (UINT32_MAX - 1)
 
 /*
- * Remembers an unwound stack. Returns the number of a TRUNCATED one, REPAIR_WHOLE for a COMPLETE
- * one, and REPAIR_NONE if it is not remembered, since it ended otherwise, or there is no more
- * room. Where a thread's stacks are all whole they cost next to nothing. `thread` stands for a
- * thread while its address space is the same (so, say, for tid and view together). Times may come
- * in any order.
+ * Stores an unwound stack. Returns the number of a TRUNCATED one, REPAIR_WHOLE for a COMPLETE one,
+ * and REPAIR_NONE if it is not stored, because it ended otherwise or there is no more room. If all
+ * stacks of a thread are complete, they cost almost nothing. `thread` identifies a thread while its
+ * address space is the same (for example tid and view together). Times may come in any order.
  */
 uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 		    const struct unwind_frame *frames, const struct unwind_result *result);
 
 /*
- * Adds the stacks of `from`, which is not settled. The number of each of them increases by *offset_ret.
- * Returns false when out of memory or room: repair_outer() then finds nothing for the missing ones.
+ * Adds the stacks of `from`, which is not completed yet. The number of each of them increases by
+ * *offset_ret. Returns false when out of memory or room: repair_outer() then finds nothing for the
+ * missing ones.
  */
 bool repair_merge(struct repair *repair, const struct repair *from, uint32_t *offset_ret);
 
 /*
- * Joins all truncated stacks that were added since the last call, where possible. Returns false when
- * out of memory.
+ * Completes the truncated stacks that were added since the last call, as far as possible. Returns
+ * false when out of memory.
  */
-bool repair_settle(struct repair *repair);
+bool repair_complete(struct repair *repair);
 
 /*
  * Writes the whole stack, innermost frame first, at most `limit` frames. Returns the number of its
@@ -70,14 +69,17 @@ size_t repair_frames(const struct repair *repair, uint32_t stack, struct unwind_
 size_t repair_outer(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
 		    size_t limit);
 
-/* Returns whether complete stacks of its thread contain the outermost frame of a settled stack. */
+/*
+ * Returns whether complete stacks of its thread contain the outermost frame of a stack that was
+ * tried.
+ */
 bool repair_is_known(const struct repair *repair, uint32_t stack);
 
 /*
- * Makes room for new stacks if half of it is used: keeps only the newest stacks. All stacks must be
- * settled; their numbers become invalid. Returns false when out of memory: then all stacks are
- * forgotten.
+ * Makes room for new stacks if half of it is used: keeps only the newest stacks. Call
+ * repair_complete() before it; numbers of stacks become invalid. Returns false when out of memory:
+ * then all stacks are dropped.
  */
-bool repair_forget(struct repair *repair);
+bool repair_trim(struct repair *repair);
 
 #endif

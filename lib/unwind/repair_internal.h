@@ -72,7 +72,7 @@ struct repair {
 	VEC(struct repair_stack) stacks;
 	VEC(struct thread) threads;
 	struct u64map thread_of; /* thread -> index in threads */
-	uint32_t settled;        /* number of stacks that are settled */
+	uint32_t tried;          /* number of stacks that repair_complete() has tried */
 	uint32_t last_thread;    /* thread of the newest stack */
 	size_t log_bytes;        /* bytes in the logs of all threads */
 	VEC(uint64_t) hashes;    /* buffer of one call */
@@ -99,6 +99,18 @@ void log_deinit(struct log *log);
 
 /* Returns the number of allocated bytes. */
 size_t log_bytes(const struct log *log);
+
+/* Returns the innermost node that two paths of one thread have in common. */
+static inline uint32_t repair_common_node(const struct repair *repair, uint32_t a, uint32_t b)
+{
+	while (a != b) {
+		if (a > b)
+			a = repair->nodes.items[a].parent;
+		else
+			b = repair->nodes.items[b].parent;
+	}
+	return a;
+}
 
 static inline uint64_t packed_sp(const struct unwind_frame *frame)
 {

@@ -19,14 +19,9 @@
 #include "file/reader_damage.h"
 #include "file/reader_struct.h"
 #include "walk/walker_buffer.h"
+#include "walk/wrong_size.h"
 
 #define HEADER2_SIZE 16 /* size of COMPRESSED2's header and the u64 size after it */
-
-/*
- * Upper limit of the record's size. simpleperf writes the payload into the record, which is then
- * larger.
- */
-#define TRACING_DATA_MAX 16
 
 /*
  * Least size of samples that are skipped without reading: for shorter ones it costs more than it saves.

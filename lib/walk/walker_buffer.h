@@ -5,70 +5,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 #include <sprof/reader.h>
 #include "file/file_mapping.h"
 #include "record/decode.h"
 #include "record/record_length.h"
-#include "record/raw.h"
-#include "record/types.h"
-
-/*
- * Finds record boundaries in unknown bytes: several plausible headers in a row, each at the end of
- * the previous record.
- */
-
-/* Number of headers in a row that must be plausible. */
-#define RESYNC_HEADERS 4
-
-/* Highest type of a record with a name; only simpleperf has higher ones. */
-#define RESYNC_TYPE_LAST 127
-
-#define HEADER_SIZE 8
-
-struct header {
-	uint32_t type;
-	uint16_t misc, size;
-};
-
-static inline struct header header_at(const uint8_t *bytes, bool swap)
-{
-	struct header header;
-	memcpy(&header.type, bytes, 4);
-	memcpy(&header.misc, bytes + 4, 2);
-	memcpy(&header.size, bytes + 6, 2);
-	if (swap) {
-		header.type = __builtin_bswap32(header.type);
-		header.misc = __builtin_bswap16(header.misc);
-		header.size = __builtin_bswap16(header.size);
-	}
-	return header;
-}
-
-static inline bool header_is_simpleperf(const struct header *header)
-{
-	return header->type >= RECORD_SIMPLEPERF_FIRST && header->type <= RECORD_SIMPLEPERF_LAST;
-}
-
-/* Returns whether recorders write records of this type with such a size. */
-bool header_is_plausible(const struct header *header);
-
-/* Like records_begin(), without its quick check of the type. */
-bool headers_are_plausible(const uint8_t *pos, const uint8_t *end, bool at_end, bool swap);
-
-/*
- * Returns whether RESYNC_HEADERS plausible headers begin at `pos`. With `at_end`, the data ends at
- * `end`, and fewer suffice up to there. At least HEADER_SIZE bytes must be readable. The first
- * bytes alone exclude nearly all wrong places.
- */
-static inline bool records_begin(const uint8_t *pos, const uint8_t *end, bool at_end, bool swap)
-{
-	struct header first = header_at(pos, swap);
-	if (__builtin_expect(first.type - 1 >= RESYNC_TYPE_LAST && !header_is_simpleperf(&first),
-			     1))
-		return false;
-	return headers_are_plausible(pos, end, at_end, swap);
-}
+#include "walk/record_boundary.h"
 
 #define RECORD_MAX ((size_t)UINT16_MAX)
 
@@ -138,31 +79,5 @@ static inline uint64_t walker_pos_offset(const struct walker *walker)
 {
 	return walker->base_offset + (uint64_t)(walker->pos - walker->base);
 }
-
-/*
- * Finds records with a size larger than their contents. Such a size looks right, and hides up to 64
- * KB of other records.
- */
-
-/*
- * Moves to the end of the checked sample's fields if records begin there, else to the end by its
- * size.
- */
-struct sp_error *walker_check_excess(struct walker *walker) SP_MUST_CHECK;
-
-/*
- * Returns whether a plausible header, or too little space for one, is between a possible end of the
- * record and its size.
- */
-bool walker_has_header_inside(const struct walker *walker, const struct raw_record *raw);
-
-static inline bool walker_seems_too_long(const struct walker *walker, const struct raw_record *raw)
-{
-	return !likely(lengths_fit(walker->lengths, raw, walker->swap)) &&
-	       walker_has_header_inside(walker, raw);
-}
-
-/* Shortens *raw, the next record, if its size includes other records. */
-struct sp_error *walker_check_size(struct walker *walker, struct raw_record *raw) SP_MUST_CHECK;
 
 #endif

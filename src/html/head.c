@@ -406,9 +406,6 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 
 bool head_write(const struct head *head, FILE *out)
 {
-	static const char *const modes[] = {
-		[SP_MODE_CPU] = "cpu", [SP_MODE_WALL] = "wall", [SP_MODE_OFF_CPU] = "off-cpu",
-		[SP_MODE_LATENCY] = "latency", [SP_MODE_WAKERS] = "wakers"};
 	const struct report *report = head->page->report;
 	struct writing writing = {.json.out = out, .text.form = TEXT_SHOWN};
 	struct json *json = &writing.json;
@@ -420,7 +417,7 @@ bool head_write(const struct head *head, FILE *out)
 	put_command(&writing, report->info->cmdline);
 	json_bool(json, "filtered", report->filtered);
 	json_bool(json, "relative", report->relative);
-	json_string(json, "mode", modes[report->mode]);
+	json_string(json, "mode", sp_mode_name(report->mode));
 	const struct sp_file_info *info = report->info;
 	char text[256];
 	json_begin_lines(&writing.json, "about", '[');

@@ -62,10 +62,10 @@ static bool put_figures(const struct stat_style *style, const struct stat_table 
 			bool titles)
 {
 	bool first = true;
-	const struct sp_stat_row *rows = &table->rows[place * table->event_count];
+	const struct sp_stat_row *const *rows = &table->rows[place * table->event_count];
 	for (size_t i = 0; i < table->event_count; i++) {
-		struct stat_line line = {.style = style, .table = table, .event = &table->events[i],
-					 .place = &table->places[place], .row = &rows[i]};
+		struct stat_line line = {.style = style, .table = table, .event = table->events[i],
+					 .place = table->places[place], .row = rows[i]};
 		line.derived_count = sp_stat_derive(table->events, rows, table->event_count, i,
 						    table->elapsed_ns, line.derived);
 		for (size_t j = 0; j < line.derived_count; j++)
@@ -77,9 +77,9 @@ static bool put_figures(const struct stat_style *style, const struct stat_table 
 
 static void put_prefix(const struct stat_style *style, const struct stat_table *table, size_t place)
 {
-	const struct stat_line line = {.style = style, .table = table, .event = table->events,
-				       .place = &table->places[place],
-				       .row = &table->rows[place * table->event_count]};
+	const struct stat_line line = {.style = style, .table = table, .event = table->events[0],
+				       .place = table->places[place],
+				       .row = table->rows[place * table->event_count]};
 	if (style->kind == STAT_TEXT)
 		stat_put_text_prefix(&line);
 	else if (style->kind == STAT_CSV)

@@ -13,8 +13,8 @@ static void put_line(const struct stat_style *style, const struct stat_table *ta
 {
 	size_t at = place * table->event_count + event;
 	struct stat_line line = {
-		.style = style, .table = table, .event = &table->events[event],
-		.place = &table->places[place], .row = &table->rows[at],
+		.style = style, .table = table, .event = table->events[event],
+		.place = table->places[place], .row = table->rows[at],
 		.mean = style->repeated && table->means ? &table->means[at] : NULL,
 		.unit_width = unit_width,
 	};
@@ -49,7 +49,7 @@ static void put_ranked(const struct stat_style *style, const struct stat_table *
 {
 	for (size_t p = 0; p < table->place_count; p++)
 		ranks[p] = (struct ranked_thread){
-			p, table->rows[p * table->event_count + event].value};
+			p, table->rows[p * table->event_count + event]->value};
 	qsort(ranks, table->place_count, sizeof(*ranks), ranked_compare);
 	for (size_t p = 0; p < table->place_count; p++)
 		put_line(style, table, ranks[p].place, event, unit_width);
@@ -63,8 +63,8 @@ void stat_put_table(const struct stat_style *style, const struct stat_table *tab
 		return;
 	}
 	for (size_t i = 0; i < table->event_count; i++)
-		if ((int)strlen(table->events[i].unit) > unit_width)
-			unit_width = (int)strlen(table->events[i].unit);
+		if ((int)strlen(table->events[i]->unit) > unit_width)
+			unit_width = (int)strlen(table->events[i]->unit);
 	bool by_event = style->aggregate == SP_STAT_CPU || style->aggregate == SP_STAT_THREAD;
 	struct ranked_thread *ranks = style->aggregate == SP_STAT_THREAD
 				       ? calloc(table->place_count + 1, sizeof(*ranks)) : NULL;

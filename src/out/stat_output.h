@@ -27,11 +27,11 @@ struct stat_style {
 
 /* Counts of one run or one interval, or the means of several runs. */
 struct stat_table {
-	const struct sp_stat_event *events;
+	const struct sp_stat_event *const *events;
 	size_t event_count;
-	const struct sp_stat_place *places;
+	const struct sp_stat_place *const *places;
 	size_t place_count;
-	const struct sp_stat_row *rows;   /* row of place p and event e: [p * event_count + e] */
+	const struct sp_stat_row *const *rows; /* place p, event e: [p * event_count + e] */
 	const struct sp_stat_mean *means; /* means of several runs, with the same indexes; NULL: one run */
 	double elapsed_ns;
 	/* First column of each row: "summary", the end time of the interval (if has_time), or none. */

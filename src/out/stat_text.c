@@ -112,8 +112,8 @@ void stat_put_columns(const struct stat_style *style, const struct stat_table *t
 		return;
 	}
 	for (size_t i = 0; i < table->event_count; i++)
-		if ((int)strlen(table->events[i].unit) > width)
-			width = (int)strlen(table->events[i].unit);
+		if ((int)strlen(table->events[i]->unit) > width)
+			width = (int)strlen(table->events[i]->unit);
 	fprintf(style->out, "%s%*s events\n", titles[style->aggregate], width, "unit");
 }
 

@@ -33,6 +33,7 @@ dist_check_SCRIPTS += tests/cli/test_kernel_modules.sh tests/cli/test_sources.sh
 	tests/cli/test_removed_code.sh
 dist_check_SCRIPTS += tests/cli/test_names.sh tests/cli/test_script.sh tests/cli/test_symfs.sh
 dist_check_SCRIPTS += tests/cli/test_remedies.sh tests/cli/test_time.sh tests/cli/test_examples.sh \
+	tests/cli/test_example_read.sh \
 	tests/cli/test_example_symbolizer.sh
 dist_check_SCRIPTS += tests/cli/test_firefox.sh tests/cli/test_speedscope.sh
 dist_check_SCRIPTS += tests/cli/test_html.sh tests/cli/test_html_big.sh tests/cli/test_html_page.sh

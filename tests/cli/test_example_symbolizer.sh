@@ -58,6 +58,7 @@ example() {
 	# shellcheck disable=SC2086
 	LD_LIBRARY_PATH=$library "$tmp/example" "$tmp/target" $addresses >"$tmp/got" 2>&1
 	shown "$name symbolizes a file"
+	check "$name prints the file's own addresses" grep -qE '^(0x[0-9a-f]+) is \1 of .*/target$' "$tmp/got"
 	# shellcheck disable=SC2086
 	LD_LIBRARY_PATH=$library "$tmp/example" $target $addresses >"$tmp/got" 2>&1
 	shown "$name symbolizes a process"
@@ -69,6 +70,13 @@ if [ -n "$cxx" ] && [ -z "$sanitize" ]; then
 	example "C++" "$cxx" -x c++
 else
 	skip "C++" "needs a C++ compiler, and no sanitizers"
+fi
+kernel=$(awk '$1 !~ /^0*$/ && $2 == "T" && $3 == "schedule" { print $1 }' /proc/kallsyms)
+if [ -n "$kernel" ]; then
+	LD_LIBRARY_PATH=$library "$tmp/example" kernel "$kernel" >"$tmp/got" 2>&1
+	check "the kernel's functions have names" grep -q '^	schedule at ' "$tmp/got"
+else
+	skip "the kernel's functions have names" "kernel addresses are hidden"
 fi
 kill "$target"
 wait "$target" 2>/dev/null

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# doc/example-meter.c is C and C++, needs nothing but the headers that are installed, and runs.
+# doc/example-meter.c and doc/example-meter-control.c need nothing but the headers that are installed,
+# and run. The first is also C++.
 #
 # Parallel: events are counted, not times.
 . "$top_srcdir/tests/tap.sh"
@@ -42,4 +43,14 @@ if [ -n "$cxx" ] && [ -z "$sanitize" ]; then
 else
 	skip "C++" "needs a C++ compiler, and no sanitizers"
 fi
+
+# shellcheck disable=SC2086
+check "control: compiles without a warning" $CC -std=gnu11 -Wall -Wextra -Werror $sanitize \
+	-I"$tmp/root/include" -o "$tmp/example" "$top_srcdir/doc/example-meter-control.c" -L"$library" -lsprof
+LD_LIBRARY_PATH=$library "$tmp/example" >"$tmp/out" 2>"$tmp/err"
+check "control: counts, samples and shares a ring" test $? = 0
+cat "$tmp/out" >>"$tmp/err"
+says "control: counts only parts" '^page-faults:u: 600 faults'
+says "control: sums are certain without multiplexing" '^ten times: 6000 (6000 to 6000)$'
+says "control: takes a batch of samples" '^4 samples, [1-4] signals$'
 finish

@@ -25,6 +25,12 @@ until [ $i = 100 ] || { grep -q sleep /proc/$pid/comm && grep -q '^State:	S' /pr
 done
 "$tmp/example" $pid >"$tmp/out" 2>"$tmp/err"
 status=$?
+cp "$(readlink /proc/$pid/exe)" "$tmp/copy"
+# START-END PERMISSIONS OFFSET DEVICE INODE FILE of the program's code.
+copy=$(awk -v copy="$tmp/copy" -v program="$(readlink /proc/$pid/exe)" \
+	'$2 == "r-xp" && $6 == program { sub("-", " ", $1); print copy, $1, $3 }' /proc/$pid/maps)
+# shellcheck disable=SC2086
+"$tmp/example" $pid $copy >"$tmp/copied" 2>&1
 kill $pid
 if [ $status = 0 ]; then
 	cp "$tmp/out" "$tmp/err"
@@ -32,6 +38,8 @@ if [ $status = 0 ]; then
 	says "other frames are found by call frame information" "^ *0x[0-9a-f]* by CFI in /.*sleep"
 	tail -n 1 "$tmp/out" >"$tmp/err"
 	says "the stack is complete" "^start of the thread$"
+	cp "$tmp/copied" "$tmp/err"
+	says "a copy takes the place of the program" "by CFI in .*/copy$"
 else
 	skip "the example prints a stack" "ptrace is not allowed, status $status: $(cat "$tmp/err")"
 fi

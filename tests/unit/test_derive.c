@@ -14,6 +14,20 @@ static struct sp_stat_row row(double value)
 	return (struct sp_stat_row){.counted = true, .value = value};
 }
 
+/* Calls sp_stat_derive() for arrays of events and rows. */
+static size_t derive_one(const struct sp_stat_event *events, const struct sp_stat_row *rows,
+			 size_t count, size_t index, double elapsed_ns,
+			 struct sp_stat_derived ret[2])
+{
+	const struct sp_stat_event *event_of[8];
+	const struct sp_stat_row *row_of[8];
+	for (size_t i = 0; i < count; i++) {
+		event_of[i] = &events[i];
+		row_of[i] = &rows[i];
+	}
+	return sp_stat_derive(event_of, row_of, count, index, elapsed_ns, ret);
+}
+
 TEST(figures_are_of_the_parts_that_are_there)
 {
 	const struct sp_stat_event events[] = {
@@ -25,7 +39,7 @@ TEST(figures_are_of_the_parts_that_are_there)
 	const struct sp_stat_row rows[] = {row(2e9), row(6e9), row(3e9), row(1000),
 					row(25), row(500), row(1.5e9)};
 	struct sp_stat_derived ret[2];
-#define derive(index) sp_stat_derive(events, rows, COUNT(events), index, 4e9, ret)
+#define derive(index) derive_one(events, rows, COUNT(events), index, 4e9, ret)
 	ck_assert_uint_eq(derive(0), 1);
 	ck_assert(ret[0].kind == SP_STAT_CPUS_UTILIZED && ret[0].known && ret[0].value == 0.5);
 	ck_assert_uint_eq(derive(1), 1);
@@ -48,10 +62,10 @@ TEST(figures_need_their_other_part)
 					       HARDWARE("cycles", CPU_CYCLES)};
 	struct sp_stat_row rows[] = {row(10), {0}};
 	struct sp_stat_derived ret[2];
-	ck_assert_uint_eq(sp_stat_derive(events, rows, 2, 0, 1e9, ret), 1);
+	ck_assert_uint_eq(derive_one(events, rows, 2, 0, 1e9, ret), 1);
 	ck_assert(!ret[0].known);
 	/* Events that were not counted have no metric. */
-	ck_assert_uint_eq(sp_stat_derive(events, rows, 2, 1, 1e9, ret), 0);
+	ck_assert_uint_eq(derive_one(events, rows, 2, 1, 1e9, ret), 0);
 }
 
 TEST(parts_above_the_whole_are_unknown)
@@ -64,12 +78,12 @@ TEST(parts_above_the_whole_are_unknown)
 	const struct sp_stat_row more[] = {row(1001), row(1000), row(400), row(100)};
 	const struct sp_stat_row all[] = {row(1000), row(1000), row(400), row(100)};
 	struct sp_stat_derived ret[2];
-	ck_assert_uint_eq(sp_stat_derive(events, more, COUNT(events), 0, 1e9, ret), 1);
+	ck_assert_uint_eq(derive_one(events, more, COUNT(events), 0, 1e9, ret), 1);
 	ck_assert(!ret[0].known);
-	ck_assert_uint_eq(sp_stat_derive(events, all, COUNT(events), 0, 1e9, ret), 1);
+	ck_assert_uint_eq(derive_one(events, all, COUNT(events), 0, 1e9, ret), 1);
 	ck_assert(ret[0].known && ret[0].value == 100);
 	/* Instructions are no part of cycles. */
-	ck_assert_uint_eq(sp_stat_derive(events, more, COUNT(events), 2, 1e9, ret), 1);
+	ck_assert_uint_eq(derive_one(events, more, COUNT(events), 2, 1e9, ret), 1);
 	ck_assert(ret[0].known && ret[0].value == 4);
 }
 
@@ -83,6 +97,6 @@ TEST(figures_are_of_one_mode_and_group)
 	struct sp_stat_derived ret[2];
 	events[0].modes = events[2].modes = events[3].modes = SP_STAT_NO_KERNEL;
 	events[0].cgroup = events[3].cgroup = "/a";
-	ck_assert_uint_eq(sp_stat_derive(events, rows, 4, 0, 1e9, ret), 1);
+	ck_assert_uint_eq(derive_one(events, rows, 4, 0, 1e9, ret), 1);
 	ck_assert(ret[0].known && ret[0].value == 0.5);
 }

@@ -610,12 +610,18 @@ static void metrics_are(enum stat_kind kind, bool has_time, const char *wanted)
 	};
 	static const double values[] = {1000, 1500, 200, 5, 400, 100, 50, 25};
 	static const struct sp_stat_place places[] = {{.cpu = 0}, {.cpu = 1}};
+	static const struct sp_stat_event *const event_of[] = {&events[0], &events[1], &events[2],
+							       &events[3]};
+	static const struct sp_stat_place *const place_of[] = {&places[0], &places[1]};
 	struct sp_stat_row counted[8];
-	for (size_t i = 0; i < 8; i++)
+	const struct sp_stat_row *row_of[8];
+	for (size_t i = 0; i < 8; i++) {
 		counted[i] = (struct sp_stat_row){.counted = true, .value = values[i], .enabled_ns = 10,
 					       .running_ns = 10};
+		row_of[i] = &counted[i];
+	}
 	const struct stat_table table = {
-		.events = events, .event_count = 4, .places = places, .place_count = 2, .rows = counted,
+		.events = event_of, .event_count = 4, .places = place_of, .place_count = 2, .rows = row_of,
 		.elapsed_ns = 1e9, .has_time = has_time, .time_ns = 2e9};
 	char *text = NULL;
 	size_t size;

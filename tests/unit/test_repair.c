@@ -110,7 +110,7 @@ TEST(a_truncated_stack_takes_the_callers_of_those_around_it)
 	struct program deeper = deep(0x2000, 9);
 	add_around(repair, 1);
 	uint32_t cut = add(repair, 1, 20, &deeper, 6 * 64);
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	ck_assert_uint_eq(joined(repair, cut, &deeper, 6 * 64), 4);
 	struct unwind_frame frames[20];
 	ck_assert_uint_eq(repair_frames(repair, cut, frames, 20), 11);
@@ -130,7 +130,7 @@ TEST(parts_that_overlap_make_up_a_deep_stack)
 		stacks[i] = deep(0x2000, 5 + next_random(&random) % 100);
 		numbers[i] = add(repair, 1, i, &stacks[i], 16 * 64);
 	}
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	for (size_t i = 0; i < 5000; i++) {
 		size_t depth = stacks[i].depth;
 		ck_assert_uint_eq(joined(repair, numbers[i], &stacks[i], 16 * 64),
@@ -145,7 +145,7 @@ TEST(one_stack_is_too_little_to_go_by)
 	struct program shallow = deep(0x2000, 5), deeper = deep(0x2000, 9);
 	add(repair, 1, 10, &shallow, 4096);
 	uint32_t cut = add(repair, 1, 20, &deeper, 6 * 64);
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	ck_assert_uint_eq(joined(repair, cut, &deeper, 6 * 64), 0);
 	repair_free(repair);
 }
@@ -162,7 +162,7 @@ TEST(stacks_without_evidence_are_not_joined)
 		stacks[i] = deep(middle ? 0x2800 : 0x2000, 20);
 		numbers[i] = add(repair, 1, i, &stacks[i], middle || i % 2 ? 10 * 64 : 4096);
 	}
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	size_t whole = 0;
 	for (size_t i = 0; i < 900; i++)
 		whole += joined(repair, numbers[i], &stacks[i], 10 * 64) > 0;
@@ -176,7 +176,7 @@ TEST(without_a_common_frame_nothing_is_joined)
 	struct program deeper = deep(0x2000, 30);
 	add_around(repair, 1);
 	uint32_t cut = add(repair, 1, 20, &deeper, 6 * 64);
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	ck_assert_uint_eq(joined(repair, cut, &deeper, 6 * 64), 0);
 	ck_assert_uint_eq(repair_outer(repair, 7, NULL, 0), 0);
 	repair_free(repair);
@@ -188,7 +188,7 @@ TEST(other_threads_have_other_stacks)
 	struct program deeper = deep(0x2000, 9);
 	add_around(repair, 1);
 	uint32_t cut = add(repair, 2, 20, &deeper, 6 * 64);
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	ck_assert_uint_eq(joined(repair, cut, &deeper, 6 * 64), 0);
 	repair_free(repair);
 }
@@ -209,7 +209,7 @@ TEST(threads_with_neighbouring_names)
 		for (uint64_t i = 0; i < 20; i++)
 			add(repair, 7, 10 + 2 * i, &shallow, 4096);
 		uint32_t cut = add(repair, 7, 21, &deeper, 6 * 64);
-		ck_assert(repair_settle(repair));
+		ck_assert(repair_complete(repair));
 		ck_assert_uint_eq(joined(repair, cut, &deeper, 6 * 64), 4);
 		repair_free(repair);
 	}
@@ -226,12 +226,12 @@ TEST(a_sampled_address_is_no_return_address)
 	add(repair, 1, 10, &caller, 65000);
 	uint32_t cut = add(repair, 1, 20, &big, 8192);
 	add(repair, 1, 30, &caller, 65000);
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	ck_assert_uint_eq(joined(repair, cut, &big, 8192), 0);
 	add(repair, 1, 40, &big, 65000);
 	cut = add(repair, 1, 50, &big, 8192);
 	add(repair, 1, 60, &big, 65000);
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	ck_assert_uint_eq(joined(repair, cut, &big, 8192), 1);
 	repair_free(repair);
 }
@@ -245,7 +245,7 @@ TEST(callers_that_change_all_the_time_are_not_guessed)
 		stacks[i] = deep(i / 2 % 2 ? 0x2000 : 0x2800, 20);
 		numbers[i] = add(repair, 1, i, &stacks[i], i % 2 ? 10 * 64 : 4096);
 	}
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	for (size_t i = 1; i < 400; i += 2)
 		ck_assert_uint_eq(joined(repair, numbers[i], &stacks[i], 10 * 64), 0);
 	repair_free(repair);
@@ -261,7 +261,7 @@ TEST(changing_callers_are_distinguished_by_time)
 		stacks[i] = deep(i / 300 % 2 ? 0x2000 : 0x2800, 20);
 		numbers[i] = add(repair, 1, i, &stacks[i], i % 2 ? 10 * 64 : 4096);
 	}
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	/* Not those between the last sample of one phase and the first of the next. */
 	for (size_t i = 1; i < 2000; i += 2)
 		whole += joined(repair, numbers[i], &stacks[i], 10 * 64) > 0;
@@ -280,7 +280,7 @@ TEST(only_whole_and_truncated_stacks_are_remembered)
 	}
 	struct unwind_result none = {.count = 0, .end = UNWIND_TRUNCATED};
 	ck_assert_uint_eq(repair_add(repair, 1, 1, &frame, &none), REPAIR_NONE);
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	repair_free(repair);
 }
 
@@ -377,7 +377,7 @@ TEST(a_stay_is_one_visit_however_many_stacks_are_of_it)
 		uint32_t cut = add(repair, 1, ++time_ns, &other, 3 * 64 + 8);
 		add(repair, 1, ++time_ns, &elsewhere, 65000);
 		add_unsteady(repair, &time_ns);
-		ck_assert(repair_settle(repair));
+		ck_assert(repair_complete(repair));
 		for (uint32_t i = 0; i < cuts; i++)
 			ck_assert_uint_eq(joined(repair, first + i, &in_stay, 3 * 64 + 8), 2);
 		ck_assert_uint_eq(joined(repair, cut, &other, 3 * 64 + 8), 0);
@@ -401,7 +401,7 @@ TEST(programs_at_random_are_hardly_ever_joined_wrongly)
 			stacks[i] = program;
 			numbers[i] = add(repair, 1, i, &program, 6000);
 		}
-		ck_assert(repair_settle(repair));
+		ck_assert(repair_complete(repair));
 		for (size_t i = 0; i < STEPS; i++)
 			judge(repair, numbers[i], &stacks[i], 6000, &score);
 		repair_free(repair);
@@ -425,8 +425,8 @@ TEST(merged_parts_decide_as_one)
 		part_numbers[i] = add(parts[i / 50 % 2], i % 2, i, &stacks[i], 20 * 64);
 	}
 	ck_assert(repair_merge(parts[0], parts[1], &offset));
-	ck_assert(repair_settle(one));
-	ck_assert(repair_settle(parts[0]));
+	ck_assert(repair_complete(one));
+	ck_assert(repair_complete(parts[0]));
 	size_t whole = 0;
 	for (size_t i = 0; i < 600; i++) {
 		uint32_t number = part_numbers[i] + (i / 50 % 2 ? offset : 0);
@@ -457,15 +457,15 @@ TEST(a_full_table_accepts_nothing_until_it_is_cleared)
 	}
 	ck_assert_uint_lt(time_ns, 1000);
 	ck_assert_uint_gt(time_ns, 10);
-	ck_assert(repair_settle(repair));
-	ck_assert(repair_forget(repair));
+	ck_assert(repair_complete(repair));
+	ck_assert(repair_trim(repair));
 	/* The newest is still known. */
 	struct program newest = deep(0x2000 + (time_ns - 1) * 16, 26);
 	uint32_t cut = add(repair, 1, time_ns, &newest, 25 * 64);
 	ck_assert_uint_ne(cut, REPAIR_NONE);
 	struct program after = deep(0x2000 + (time_ns - 1) * 16, 20);
 	ck_assert_uint_ne(add(repair, 1, time_ns + 1, &after, 4096), REPAIR_NONE);
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	ck_assert_uint_eq(joined(repair, cut, &newest, 25 * 64), 28 - 26);
 	repair_free(repair);
 }
@@ -490,7 +490,7 @@ TEST(whole_stacks_before_the_first_cut_one_are_known)
 	struct program also = deep(0x2800, 40);
 	uint32_t second = add(repair, 2, 150, &also, 35 * 64);
 	ck_assert_uint_lt(second, REPAIR_WHOLE);
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	ck_assert_uint_eq(joined(repair, cut, &deepest, 50 * 64), 62 - 51);
 	ck_assert_uint_eq(joined(repair, second, &also, 35 * 64), 42 - 36);
 	repair_free(other);
@@ -515,7 +515,7 @@ TEST(unused_stacks_make_room)
 		cut = last == REPAIR_NONE ? cut : last;
 		add(repair, 2, 2 * i + 1, &shallow, 4096);
 	}
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	ck_assert_uint_eq(joined(repair, cut, &deepest, 57 * 64), 62 - 58);
 	repair_free(repair);
 }
@@ -542,8 +542,8 @@ TEST(memory_is_bounded_however_many_threads_there_were)
 		call(&program, 0x400000 + 64 * i, 64);
 	for (uint64_t thread = 1; thread <= THREADS; thread++) {
 		if (add(repair, thread, thread, &program, 65536) == REPAIR_NONE) {
-			ck_assert(repair_settle(repair));
-			ck_assert(repair_forget(repair));
+			ck_assert(repair_complete(repair));
+			ck_assert(repair_trim(repair));
 			ck_assert_uint_eq(add(repair, thread, thread, &program, 65536), REPAIR_WHOLE);
 		}
 		most = bytes_in_use() > most ? bytes_in_use() : most;
@@ -560,12 +560,12 @@ TEST(forgetting_keeps_what_was_joined)
 		add(repair, 1, i, &shallow, 4096);
 		add(repair, 1, i, &middle, 30 * 64);
 	}
-	ck_assert(repair_settle(repair));
-	ck_assert(repair_forget(repair));
+	ck_assert(repair_complete(repair));
+	ck_assert(repair_trim(repair));
 	uint32_t cut = add(repair, 1, 600, &deepest, 30 * 64);
 	add(repair, 1, 601, &shallow, 4096);
 	ck_assert_uint_lt(cut, 1200);
-	ck_assert(repair_settle(repair));
+	ck_assert(repair_complete(repair));
 	ck_assert_uint_eq(joined(repair, cut, &deepest, 30 * 64), 62 - 31);
 	repair_free(repair);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Output of perf 6.1's script and report -D for the same numbers. */
+#include <sprof/private/describe.h>
 #include <sprof/private/losses.h>
 #include <sprof/private/words.h>
 
@@ -38,19 +39,10 @@ TEST(data_src_levels)
 		  "L1 or L2 or RAM hit");
 	same_text(sp_data_src_level_text, miss | UINT64_C(1) << 37 | UINT64_C(3) << 43,
 		  "Remote socket, same board  miss");
-	same_text(sp_data_src_level_name, hit | UINT64_C(1) << 37 | UINT64_C(13) << 33,
-		  "Remote RAM");
-	same_text(sp_data_src_level_name, miss | UINT64_C(0x40) << 5, "L3");
-	same_text(sp_data_src_level_name, 0, "N/A");
 }
 
-TEST(data_src_parts_are_taken_apart)
+TEST(data_src_of_the_kernels_bit_fields)
 {
-	struct sp_data_src parts = sp_data_src_parts(UINT64_MAX);
-	ck_assert_uint_eq(parts.op, 0x1f);
-	ck_assert_uint_eq(parts.lvl, 0x3fff);
-	ck_assert_uint_eq(parts.tlb, 0x7f);
-	ck_assert_uint_eq(parts.hops, 7);
 	/* Layout of the kernel's union as the compiler has it. */
 	union perf_mem_data_src made = {.mem_op = PERF_MEM_OP_STORE,
 					.mem_lvl = PERF_MEM_LVL_L3,
@@ -62,19 +54,12 @@ TEST(data_src_parts_are_taken_apart)
 					.mem_snoopx = 1,
 					.mem_blk = 4,
 					.mem_hops = 2};
-	parts = sp_data_src_parts(made.val);
-	ck_assert_uint_eq(parts.op, PERF_MEM_OP_STORE);
-	ck_assert_uint_eq(parts.lvl, PERF_MEM_LVL_L3);
-	ck_assert_uint_eq(parts.snoop, PERF_MEM_SNOOP_HITM);
-	ck_assert_uint_eq(parts.lock, PERF_MEM_LOCK_LOCKED);
-	ck_assert_uint_eq(parts.tlb, PERF_MEM_TLB_WK);
-	ck_assert_uint_eq(parts.lvl_num, 9);
-	ck_assert(parts.remote);
-	ck_assert_uint_eq(parts.snoopx, 1);
-	ck_assert_uint_eq(parts.blk, 4);
-	ck_assert_uint_eq(parts.hops, 2);
+	ck_assert_str_eq(sp_data_src_op_name(made.val), "STORE");
 	ck_assert_str_eq(sp_data_src_lock_name(made.val), "Yes");
+	same_text(sp_data_src_level_text, made.val, "Remote node, same socket CXL");
 	same_text(sp_data_src_snoop_text, made.val, "HitM or Fwd");
+	same_text(sp_data_src_tlb_text, made.val, "Walker");
+	same_text(sp_data_src_blocked_text, made.val, "Addr");
 }
 
 TEST(transactions)
@@ -183,18 +168,26 @@ TEST(names_of_numbers)
 	ck_assert_str_eq(sp_bpf_event_type_name(PERF_BPF_EVENT_PROG_UNLOAD), "prog unload");
 	ck_assert_str_eq(sp_namespace_name(CGROUP_NS_INDEX), "cgroup");
 	ck_assert_ptr_null(sp_namespace_name(NR_NAMESPACES));
-	ck_assert_str_eq(sp_event_type_name(PERF_TYPE_BREAKPOINT), "breakpoint");
-	ck_assert_ptr_null(sp_event_type_name(PERF_TYPE_MAX));
-	ck_assert_str_eq(sp_sample_bit_name(24), "WEIGHT_STRUCT");
-	ck_assert_ptr_null(sp_sample_bit_name(25));
-	ck_assert_str_eq(sp_branch_sample_bit_name(19), "COUNTERS");
-	ck_assert_str_eq(sp_read_format_bit_name(4), "LOST");
-	ck_assert_str_eq(sp_clock_name(1), "monotonic");
-	ck_assert_ptr_null(sp_clock_name(-1));
 	ck_assert_str_eq(sp_feature_name(1), "TRACING_DATA");
 	ck_assert_str_eq(sp_feature_name(32), "CPU_DOMAIN_INFO");
 	ck_assert_str_eq(sp_feature_name(132), "SIMPLEPERF_FILE2");
 	ck_assert_ptr_null(sp_feature_name(0));
+}
+
+TEST(bits_of_attrs)
+{
+	const struct perf_event_attr attr = {.sample_type = UINT64_C(3) << 24, .read_format = 17,
+					     .branch_sample_type = 1 << 19};
+	const struct sp_attr_tail tail = {0};
+	const char *const wanted[] = {"WEIGHT_STRUCT|0x2000000", "TOTAL_TIME_ENABLED|LOST", "COUNTERS"};
+	const char *name;
+	char value[SP_WORDS_SIZE];
+	unsigned int at = 0;
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert(sp_attr_next(&attr, &tail, &at, &name, value));
+		ck_assert_str_eq(value, wanted[i]);
+	}
+	ck_assert(!sp_attr_next(&attr, &tail, &at, &name, value));
 }
 
 /* "RATE > warning, remedy", or "" where there is none; a period where `freq` is false. */

@@ -2,7 +2,7 @@
 /*
  * repair_truth FILE SIZE [MS [BYTES [NTH]]]: measures the value of repairing stacks. FILE has stack
  * copies that are large enough for whole stacks. Only SIZE bytes of them are unwound and repaired,
- * and compared to the result of the whole copies. With MS, stacks are settled every MS
+ * and compared to the result of the whole copies. With MS, stacks are completed every MS
  * milliseconds, as in the recorder, from earlier stacks, within BYTES of memory. With NTH, every
  * NTH stack is unwound from its whole copy, as if recorded so.
  */
@@ -103,11 +103,11 @@ int main(int argc, char **argv)
 		struct unwind_sample *sample = i < list.count ? &list.items[i].sample : NULL;
 		struct truth *truth = &truths[i];
 		if (!sample || (step_ns && list.items[i].time_ns >= next_ns)) {
-			if (!repair_settle(repair))
+			if (!repair_complete(repair))
 				return 1;
 			for (; judged < i; judged++)
 				judge(repair, &truths[judged], &score);
-			if (step_ns && !repair_forget(repair))
+			if (step_ns && !repair_trim(repair))
 				return 1;
 			next_ns += step_ns;
 		}

@@ -15,28 +15,10 @@ extern "C" {
 
 #define SP_WORDS_SIZE 512
 
-/* Bits of PERF_SAMPLE_DATA_SRC's word, of newer kernels than this build's, too. */
-struct sp_data_src {
-	unsigned int op, lvl, snoop, lock, tlb; /* sets of PERF_MEM_*_… bits */
-	unsigned int lvl_num;                   /* PERF_MEM_LVLNUM_* */
-	bool remote;
-	unsigned int snoopx, blk;               /* sets of bits */
-	unsigned int hops;                      /* PERF_MEM_HOPS_* */
-	unsigned int region;                    /* Linux 7.0: PERF_MEM_REGION_* */
-};
-
-/* The word taken apart. */
-SP_API struct sp_data_src sp_data_src_parts(uint64_t data_src);
-
 /* "LOAD", "STORE", "PFETCH", "EXEC", "N/A", or "No". */
 SP_API const char *sp_data_src_op_name(uint64_t data_src);
 /* "L1 or L1 hit", "Remote node, same socket or RAM hit", …: perf 6.1's text. */
 SP_API size_t sp_data_src_level_text(uint64_t data_src, char *text, size_t size);
-/*
- * The one level where memory was found, as perf since 6.8 has it: "L1", "L2", "L3", "LFB/MAB",
- * "RAM", "Remote RAM", …, "N/A": of lvl_num where it is set, else of the nearest bit of lvl.
- */
-SP_API size_t sp_data_src_level_name(uint64_t data_src, char *text, size_t size);
 /* "None", "HitM", "Fwd", …, several with " or " between; "N/A". */
 SP_API size_t sp_data_src_snoop_text(uint64_t data_src, char *text, size_t size);
 /* "L1 or L2 hit", "Walker miss", …; "N/A". */
@@ -137,16 +119,6 @@ SP_API const char *sp_ksymbol_type_name(unsigned int type);
 SP_API const char *sp_bpf_event_type_name(unsigned int type);
 /* "net", "uts", "ipc", "pid", "user", "mnt", "cgroup"; NULL behind those. */
 SP_API const char *sp_namespace_name(size_t index);
-/* "hardware", "software", "tracepoint", "hw-cache", "raw", "breakpoint"; NULL: a PMU of sysfs. */
-SP_API const char *sp_event_type_name(uint32_t type);
-/* perf's name of a bit of attr.sample_type, as perf evlist -v: "IP", "TID", …; NULL if unknown. */
-SP_API const char *sp_sample_bit_name(unsigned int bit);
-/* Bits of attr.read_format: "TOTAL_TIME_ENABLED", …. */
-SP_API const char *sp_read_format_bit_name(unsigned int bit);
-/* Bits of attr.branch_sample_type: "USER", "ANY", …. */
-SP_API const char *sp_branch_sample_bit_name(unsigned int bit);
-/* "realtime", "monotonic", "monotonic_raw", "boottime", "tai", …; NULL if unknown. */
-SP_API const char *sp_clock_name(int32_t clock_id);
 /* Names of header features: "TRACING_DATA", "BUILD_ID", …; NULL if unknown. */
 SP_API const char *sp_feature_name(unsigned int bit);
 

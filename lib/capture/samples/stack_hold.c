@@ -176,8 +176,8 @@ struct sp_error *stack_hold_add(struct stack_hold *stack_hold, const struct stac
 	pthread_mutex_lock(&stack_hold->lock);
 	uint32_t number = add(stack_hold, stack);
 	/* If no sample is held, only this frees memory. */
-	if (number == REPAIR_NONE && !stack_hold->held.count && repair_settle(stack_hold->repair) &&
-	    repair_forget(stack_hold->repair))
+	if (number == REPAIR_NONE && !stack_hold->held.count &&
+	    repair_complete(stack_hold->repair) && repair_trim(stack_hold->repair))
 		number = add(stack_hold, stack);
 	if (stack->result->end == UNWIND_TRUNCATED && number != REPAIR_NONE && !stack->helper) {
 		error = hold(stack_hold, stack, number);
@@ -315,11 +315,11 @@ static struct sp_error *flush(struct stack_hold *stack_hold, bool now, struct re
 {
 	uint64_t newest = newest_ns(stack_hold);
 	uint64_t recent_ns = now || newest < RECENT_NS ? UINT64_MAX : newest - RECENT_NS;
-	struct sp_error *error = repair_settle(stack_hold->repair) ? NULL : error_no_memory();
+	struct sp_error *error = repair_complete(stack_hold->repair) ? NULL : error_no_memory();
 	if (!error)
 		error = write_or_hold(stack_hold, recent_ns, output, counts);
 	drop_held(stack_hold);
-	if (!error && !repair_forget(stack_hold->repair))
+	if (!error && !repair_trim(stack_hold->repair))
 		error = error_no_memory();
 	if (!error)
 		add_again(stack_hold);

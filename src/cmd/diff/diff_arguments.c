@@ -45,22 +45,7 @@ static bool parse_by(const struct option *option, const char *text)
 
 static bool parse_mode(const struct option *option, const char *text)
 {
-	static const struct {
-		const char *name;
-		enum sp_mode mode;
-	} modes[] = {
-		{"cpu", SP_MODE_CPU},
-		{"wall", SP_MODE_WALL},
-		{"off-cpu", SP_MODE_OFF_CPU},
-		{"latency", SP_MODE_LATENCY},
-	};
-	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
-		if (!strcmp(text, modes[i].name)) {
-			*(int *)option->value = (int)modes[i].mode;
-			return true;
-		}
-	}
-	return option_reject(option, text, "cpu, wall, off-cpu or latency");
+	return option_store_mode(option, text, SP_MODE_LATENCY);
 }
 
 static bool parse_format(const struct option *option, const char *text)

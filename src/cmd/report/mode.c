@@ -8,23 +8,9 @@
 /* Event of recorded waits, in recordings of perf and sprof. */
 #define WAIT_EVENT "offcpu-time"
 
-static const char *const names[] = {
-	[SP_MODE_CPU] = "cpu",
-	[SP_MODE_WALL] = "wall",
-	[SP_MODE_OFF_CPU] = "off-cpu",
-	[SP_MODE_LATENCY] = "latency",
-	[SP_MODE_WAKERS] = "wakers",
-};
-
 bool report_mode_parse(const struct option *option, const char *text)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (!strcmp(text, names[i])) {
-			*(int *)option->value = (int)i;
-			return true;
-		}
-	}
-	return option_reject(option, text, "cpu, wall, off-cpu, latency or wakers");
+	return option_store_mode(option, text, SP_MODE_WAKERS);
 }
 
 bool report_latency_parse(const struct option *option, const char *text)
@@ -81,7 +67,8 @@ static bool check_events(const struct report_arguments *arguments)
 	if (arguments->mode == SP_MODE_WAKERS && arguments->selection.events.count)
 		diag_say("-e and mode wakers do not go together: its event is sched:sched_waking");
 	else if (arguments->selection.events.count > 1)
-		diag_say("-e: mode %s has one on-CPU event: name one", names[arguments->mode]);
+		diag_say("-e: mode %s has one on-CPU event: name one",
+			 sp_mode_name((enum sp_mode)arguments->mode));
 	else
 		return true;
 	return false;

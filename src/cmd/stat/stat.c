@@ -46,6 +46,10 @@ struct stat_run {
 	uint64_t printed_ns;       /* elapsed time at the last printed interval */
 	uint64_t intervals;
 	bool has_metrics;          /* at least one row has a metric that --metric-only can print */
+	/* Arrays of fill_table(). */
+	const struct sp_stat_event **events;
+	const struct sp_stat_place **places;
+	const struct sp_stat_row **rows;
 };
 
 /* Output of sprof stat: intervals, the counts of a run, and the means of several runs. */
@@ -98,15 +102,30 @@ static bool counting_close_output(struct counting *counting)
 	return good;
 }
 
-static void fill_table(const struct stat_run *run, enum sp_stat_span span, struct stat_table *table)
+/* Sets the table's arrays, which belong to the run. The table is empty after a failure. */
+static void fill_table(struct stat_run *run, enum sp_stat_span span, struct stat_table *table)
 {
-	const struct sp_stat_row *rows = NULL;
-	session_add_error(&run->counting->session, sp_stat_rows(run->stat, span, &rows));
-	*table = (struct stat_table){.rows = rows};
-	table->events = sp_stat_events(run->stat, &table->event_count);
-	table->places = sp_stat_places(run->stat, &table->place_count);
-	if (!rows)
-		table->event_count = 0;
+	size_t events = sp_stat_event_count(run->stat), places = sp_stat_place_count(run->stat);
+	struct sp_error *error = sp_stat_sum(run->stat, span);
+	*table = (struct stat_table){0};
+	session_add_error(&run->counting->session, error);
+	if (!run->rows) {
+		run->events = calloc(events + 1, sizeof(*run->events));
+		run->places = calloc(places + 1, sizeof(*run->places));
+		run->rows = calloc(events * places + 1, sizeof(*run->rows));
+	}
+	if (error || !run->events || !run->places || !run->rows)
+		return;
+	for (size_t i = 0; i < events; i++)
+		run->events[i] = sp_stat_event(run->stat, i);
+	for (size_t i = 0; i < places; i++)
+		run->places[i] = sp_stat_place(run->stat, i);
+	for (size_t i = 0; i < events * places; i++)
+		run->rows[i] = sp_stat_row(run->stat, i / events, i % events);
+	*table = (struct stat_table){
+		.events = run->events, .event_count = events,
+		.places = run->places, .place_count = places, .rows = run->rows,
+	};
 }
 
 /* Reads the counters and prints their counts since the last interval. */
@@ -162,11 +181,11 @@ static void add_to_means(struct counting *counting, const struct stat_table *tab
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (!table->rows[i].counted)
+		if (!table->rows[i]->counted)
 			continue;
-		sp_stat_mean_add(&counting->values[i], table->rows[i].value);
-		sp_stat_mean_add(&counting->enabled[i], (double)table->rows[i].enabled_ns);
-		sp_stat_mean_add(&counting->running[i], (double)table->rows[i].running_ns);
+		sp_stat_mean_add(&counting->values[i], table->rows[i]->value);
+		sp_stat_mean_add(&counting->enabled[i], (double)table->rows[i]->enabled_ns);
+		sp_stat_mean_add(&counting->running[i], (double)table->rows[i]->running_ns);
 	}
 }
 
@@ -177,7 +196,7 @@ static struct sp_stat_row *mean_rows(const struct counting *counting,
 	size_t count = table->event_count * table->place_count;
 	struct sp_stat_row *rows = calloc(count + 1, sizeof(*rows));
 	for (size_t i = 0; rows && i < count; i++) {
-		rows[i] = table->rows[i];
+		rows[i] = *table->rows[i];
 		rows[i].counted = counting->values[i].count > 0;
 		rows[i].value = counting->values[i].mean;
 		rows[i].enabled_ns = (uint64_t)counting->enabled[i].mean;
@@ -195,7 +214,9 @@ static void print_whole(struct stat_run *run)
 	struct sp_stat_row *means = NULL;
 	fill_table(run, SP_STAT_SINCE_START, &table);
 	if (arguments->repeated && counting->values)
-		table.rows = means = mean_rows(counting, &table);
+		means = mean_rows(counting, &table);
+	for (size_t i = 0; means && i < table.event_count * table.place_count; i++)
+		run->rows[i] = &means[i];
 	table.means = means ? counting->values : NULL;
 	table.elapsed_ns = counting->elapsed.mean;
 	table.summary = arguments->interval_ms && !arguments->no_csv_summary;
@@ -226,8 +247,7 @@ static void print_whole(struct stat_run *run)
 static void notes_print(const struct stat_run *run)
 {
 	const struct stat_arguments *arguments = run->counting->arguments;
-	size_t count;
-	const struct sp_stat_event *events = sp_stat_events(run->stat, &count);
+	size_t count = sp_stat_event_count(run->stat);
 	fflush(run->counting->style.out);
 	for (size_t i = 0; i < sp_stat_note_count(run->stat) && !arguments->quiet; i++)
 		diag_say("%s", sp_stat_note(run->stat, i));
@@ -240,9 +260,11 @@ static void notes_print(const struct stat_run *run)
 	 */
 	bool explain = arguments->verbose || (arguments->events.count && !arguments->quiet &&
 					      run->counting->style.kind == STAT_TEXT);
-	for (size_t i = 0; i < count && explain; i++)
-		if (events[i].why)
-			diag_say("%s: %s", events[i].name, events[i].why);
+	for (size_t i = 0; i < count && explain; i++) {
+		const struct sp_stat_event *event = sp_stat_event(run->stat, i);
+		if (event->why)
+			diag_say("%s: %s", event->name, event->why);
+	}
 }
 
 static bool keep_time(struct counting *counting, double elapsed_ns)
@@ -517,6 +539,9 @@ static void counting_run_once(struct counting *counting, uint64_t index)
 	}
 	session_restore(&counting->session);
 	sp_stat_free(run.stat);
+	free(run.events);
+	free(run.places);
+	free(run.rows);
 	if (!counting->session.failed && !counting_run_hook(counting, "--post", arguments->after))
 		counting->status = EXIT_RECORDER << 8;
 }

@@ -1,125 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Totals of a recording, its losses, and their causes. */
-#include <stdio.h>
+/*
+ * Notes that are known only when a recording ends: losses and their causes, CPU time without
+ * samples, and limits of what was read about processes.
+ */
 #include "base/cleanup.h"
 #include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
-#include "capture/samples/sample_estimate.h"
 #include "capture/samples/unwind_notes.h"
 #include "record/note.h"
 
 /* A smaller share of the CPU time in samples gets a note. */
 #define COVERED_ENOUGH 0.93
 #define MISSING_NS 30000000
-
-static uint64_t to_ns(const struct timeval *time)
-{
-	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
-}
-
-static uint64_t command_ns(const struct sp_capture *capture)
-{
-	const struct rusage *usage = &capture->tasks.workload.usage;
-	return to_ns(&usage->ru_utime) + to_ns(&usage->ru_stime);
-}
-
-/* Whether one event is sampled; another may have the context switches. */
-static bool is_alone(const struct sp_capture *capture)
-{
-	const struct event_plan *plan = capture->config.plan;
-	return plan->sample_count == 1 ||
-	       (plan->sample_count == 2 && config_switch_event(&capture->config, plan) == 1);
-}
-
-/* Whether a single clock has sampled the whole command: CPU time without samples was lost. */
-static bool clock_covers_command(const struct sp_capture *capture)
-{
-	/* Overwritten samples, and those after a full file, are not missing. */
-	return !capture->overwrite.on && !capture->out.rotation.full &&
-	       capture->config.target == CAPTURE_COMMAND && capture->tasks.workload.ended &&
-	       !capture->control.schedule.turned && capture->config.inherit && is_alone(capture) &&
-	       attr_is_clock(&capture->config.plan->samples[0].attr);
-}
-
-/*
- * Returns the whole command's CPU time, if a single clock has sampled it; 0: not comparable. User
- * time alone is not: the kernel estimates it by ticks, and counts short processes as user time.
- */
-static uint64_t used_ns(const struct sp_capture *capture)
-{
-	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
-	if (!clock_covers_command(capture) || attr->exclude_user || attr->exclude_kernel)
-		return 0;
-	return command_ns(capture);
-}
-
-/*
- * Returns the number of lost samples that were the target's. User time in ticks is better here than
- * neighbours in the buffers: a gap can be much longer than what they hold.
- */
-static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64_t used)
-{
-	const struct filter *filter = &capture->samples.filter;
-	if (!filter->membership)
-		return lost;
-	if (!used && capture->config.plan->samples[0].attr.exclude_kernel &&
-	    clock_covers_command(capture))
-		used = to_ns(&capture->tasks.workload.usage.ru_utime);
-	return sample_estimate_lost_own(&filter->counts, &capture->losses, used);
-}
-
-/* Samples that are in files or on their way there; once all are closed, those in the files. */
-static uint64_t written_samples(const struct sp_capture *capture, const struct write_queue_counts *written)
-{
-	struct file_maker *maker = capture->out.rotation.maker;
-	if (!capture->out.closed || !maker)
-		return capture->samples.filter.counts.samples - written->unwritten - written->dropped;
-	pthread_mutex_lock(&maker->lock);
-	uint64_t samples = maker->samples;
-	pthread_mutex_unlock(&maker->lock);
-	return samples;
-}
-
-const struct sp_capture_stats *sp_capture_stats(struct sp_capture *capture)
-{
-	const struct filter_counts *counts = &capture->samples.filter.counts;
-	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
-	uint64_t lost = sample_estimate_lost(counts, &capture->losses);
-	uint64_t used = used_ns(capture);
-	const struct write_queue_counts written = write_queue_counts(capture->out.write_queue);
-	uint64_t samples = written_samples(capture, &written);
-	const struct file_maker *maker = capture->out.rotation.maker;
-	const struct durability syncs =
-		maker ? durability_read(&maker->durability) : (struct durability){0};
-	capture->stats = (struct sp_capture_stats){
-		.samples = samples,
-		.unwritten = counts->samples - written.dropped - samples,
-		.shed = written.dropped,
-		.lost = lost,
-		.lost_own = lost_own(capture, lost, used),
-		.lost_sideband = capture->tasks.tracker.counts.lost,
-		.throttled = counts->throttled,
-		.unattributed = counts->ended,
-		.file_bytes = written.file_bytes,
-		.all_file_bytes = written.all_bytes,
-		.full = capture->out.rotation.full,
-		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
-		.dump_bytes = capture->bank.overwrites ?
-			capture->bank.count * ring_bank_sample_bytes(&capture->bank) : 0,
-		.duration_ns = end_ns - capture->begin_ns,
-		.used_ns = used,
-		.cpu_ns = capture->tasks.workload.ended && capture->config.target == CAPTURE_COMMAND
-				  ? command_ns(capture)
-				  : capture->tasks.used_ns,
-		.sampled_ns = used ? sample_estimate_written_weight(counts, written.dropped) : 0,
-		.cpu_wide = capture->config.plan->cpu_wide,
-		.stacks = capture->samples.unwound.stacks,
-		.syncs = syncs.syncs,
-		.sync_ns = syncs.spent_ns,
-		.sync_longest_ns = syncs.longest_ns,
-	};
-	return &capture->stats;
-}
 
 static bool was_online(const struct sp_capture *capture, uint32_t cpu)
 {
@@ -141,13 +33,14 @@ static struct sp_error *note_new_cpus(struct sp_capture *capture)
 }
 
 /*
- * An inherited event begins with a whole period, so of each task that was made
- * meanwhile up to a period is not in the samples; and no more than what the events have
- * counted in all beyond it. A clock counts the kernel's time, too, where only the user's is sampled.
+ * An inherited event begins with a whole period, so of each task that was made meanwhile up to a
+ * period is not in the samples; and no more than what the events have counted in all beyond it. A
+ * clock counts the kernel's time, too, where only the user's is sampled.
  */
 static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 {
-	uint64_t period_ns = capture->config.plan->freq_hz ? 1000000000 / capture->config.plan->freq_hz : 0;
+	uint64_t freq_hz = capture->config.plan->freq_hz;
+	uint64_t period_ns = freq_hz ? 1000000000 / freq_hz : 0;
 	uint64_t most_ns = capture->tasks.tracker.counts.followed_forks * period_ns;
 	uint64_t sampled_ns = capture->samples.filter.counts.weight;
 	struct event_total total;
@@ -186,14 +79,16 @@ static enum note_uncovered why_uncovered(const struct sp_capture *capture,
 	if (stats->cpu_wide)
 		return shared_cpus(&capture->samples.filter.counts) ? UNCOVERED_SHARED_CPUS
 								    : UNCOVERED_PAUSED;
-	return capture->tasks.tracker.counts.followed_forks ? UNCOVERED_SHORT_TASKS : UNCOVERED_RATE;
+	return capture->tasks.tracker.counts.followed_forks ? UNCOVERED_SHORT_TASKS
+							    : UNCOVERED_RATE;
 }
 
 /* Samples that never were, where they matter. */
 static struct sp_error *note_uncovered(struct sp_capture *capture,
 				       const struct sp_capture_stats *stats)
 {
-	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->samples.filter.counts.weight;
+	uint64_t most_ns = unsampled_most_ns(capture);
+	uint64_t sampled_ns = capture->samples.filter.counts.weight;
 	/* Switches give the CPU time of tasks without samples. */
 	if (capture->overwrite.on || capture->config.switches)
 		return NULL;
@@ -206,8 +101,9 @@ static struct sp_error *note_uncovered(struct sp_capture *capture,
 	double share = stats->used_ns ? (double)stats->sampled_ns / (double)stats->used_ns : 1;
 	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
 		return NULL;
-	return notes_add(&capture->out.notes, NOTE_UNCOVERED, NULL, (uint64_t)(1000 * share), stats->used_ns,
-			    why_uncovered(capture, stats), rights_cpu_wide(&capture->config.rights));
+	return notes_add(&capture->out.notes, NOTE_UNCOVERED, NULL, (uint64_t)(1000 * share),
+			 stats->used_ns, why_uncovered(capture, stats),
+			 rights_cpu_wide(&capture->config.rights));
 }
 
 static struct sp_error *note_unwound(struct sp_capture *capture)
@@ -224,7 +120,8 @@ static struct sp_error *note_dropped(struct sp_capture *capture)
 	struct sp_error *error = NULL;
 	if (counts.dropped)
 		error = notes_add(&capture->out.notes, NOTE_DROPPED, NULL, counts.dropped,
-				     capture->samples.filter.counts.samples, RECORDING_QUEUE_BYTES >> 20);
+				     capture->samples.filter.counts.samples,
+				     RECORDING_QUEUE_BYTES >> 20);
 	if (!error && counts.waits)
 		error = notes_add(&capture->out.notes, NOTE_STALLED, NULL, counts.waits,
 				     RECORDING_QUEUE_BYTES >> 19);
@@ -285,7 +182,7 @@ static struct sp_error *note_command_time(struct sp_capture *capture)
 	    !config->switches || config->plan->cpu_wide || !config->inherit ||
 	    capture->overwrite.on || capture->out.rotation.full || capture->control.schedule.turned)
 		return NULL;
-	return notes_add(&capture->out.notes, NOTE_COMMAND_TIME, NULL, command_ns(capture));
+	return notes_add(&capture->out.notes, NOTE_COMMAND_TIME, NULL, capture_command_ns(capture));
 }
 
 static struct sp_error *note_command_lines(struct sp_capture *capture)
