@@ -426,6 +426,21 @@ TEST(kernel_by_a_given_vmlinux)
 	resolving_expect(&k.r, at + 1, "vm_work");
 	ck_assert_uint_eq(resolving_find(&k.r, at + 1)->start, at);
 	resolving_problem(&k.r, RESOLVER_OK, NULL);
+#ifdef __x86_64__
+	/* Its code is that of the file: 3 bytes, which end the segment. */
+	uint8_t code[4], wanted[3];
+	uint16_t machine;
+	const struct location location = {.module = &k.r.module, .offset = at};
+	ck_assert(!resolver_read_code(k.r.resolver, &location, 0, sizeof(code), code, &machine));
+	ck_assert(resolver_read_code(k.r.resolver, &location, 0, sizeof(wanted), code, &machine));
+	ck_assert_uint_eq(machine, EM_X86_64);
+	const char *text = files_output(
+		"objdump -d vmlinux |"
+		" awk -F '\t' '/<vm_work>:/ { on = 1 } on && NF > 1 { print $2 }' | tr -d ' \n'");
+	for (size_t i = 0; i < sizeof(wanted); i++)
+		ck_assert_int_eq(sscanf(text + 2 * i, "%2hhx", &wanted[i]), 1);
+	ck_assert_mem_eq(code, wanted, sizeof(wanted));
+#endif
 	/* A vmlinux of another build: rejected with a message; matching files are used. */
 	k.r.options.kernel_build_id = (const uint8_t *)KERNEL_ID;
 	again(&k);
