@@ -156,14 +156,21 @@ static struct sp_error *add_kptr(struct sp_limits *limits)
 			"sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, "
 			"or run as root",
 	};
+	static const char *const meanings[] = {
+		[0] = "kernel functions have names (/proc/kallsyms)",
+		[HIDDEN_BY_KPTR] = "kernel addresses are hidden: kernel functions have no names",
+		[HIDDEN_BY_PARANOID] = "kernel.perf_event_paranoid hides kernel addresses: kernel "
+				       "functions have no names",
+		[HIDDEN_BY_KPTR | HIDDEN_BY_PARANOID] =
+			"this and kernel.perf_event_paranoid hide kernel addresses: kernel "
+			"functions have no names",
+	};
 	const char *path = SYSCTL "kptr_restrict";
 	const char *value = read_line(limits, path);
 	unsigned int hidden = value ? rights_hidden(&limits->rights) : 0;
 	return add(limits, &(struct sp_limit){
 		.name = "kernel.kptr_restrict", .path = path, .value = value,
-		.meaning = hidden ? "kernel addresses are hidden: kernel functions have no names" :
-			   "kernel functions have names (/proc/kallsyms)",
-		.remedy = remedies[hidden]});
+		.meaning = meanings[hidden], .remedy = remedies[hidden]});
 }
 
 static const char *size_text(struct sp_limits *limits, uint64_t bytes)
@@ -291,10 +298,11 @@ static struct sp_error *add_confinement(struct sp_limits *limits)
 		return NULL;
 	return add(limits, &(struct sp_limit){
 		.name = "seccomp", .value = rights->seccomp ? "on" : "off",
-		.meaning = rights->container ? "this container's filter may refuse "
+		.meaning = !rights->seccomp ? "no system call filter refuses perf_event_open(2)" :
+			   rights->container ? "this container's filter may refuse "
 					       "perf_event_open(2)" :
 			   "a system call filter may refuse perf_event_open(2)",
-		.remedy = rights->container ?
+		.remedy = rights->seccomp && rights->container ?
 			  "start it with --cap-add PERFMON (Docker before 20.10, Podman 4: "
 			  "and --security-opt seccomp=unconfined)" : NULL});
 }

@@ -89,6 +89,16 @@ check "no column is empty" sh -c '! grep -q "unknown.*waits" got'
 wide 60 report -i waits -T
 check "60 columns: no column of the longest wait" grep -q "waits$" got
 
+for who in "" "setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all"; do
+	[ -z "$who" ] || [ "$(id -u)" = 0 ] || continue
+	[ -z "$who" ] || publish_programs
+	$who "$SPROF" list --limits >got 2>err
+	check "80 columns: list --limits in a file ${who:+of a user}" \
+		sh -c '[ $(wc -l <got) -gt 40 ] && [ $(LC_ALL=C.UTF-8 wc -L <got) -le 80 ]'
+done
+wide 80 list --limits
+check "80 columns: list --limits" sh -c '[ $(wc -l <got) -gt 40 ] && [ $(LC_ALL=C.UTF-8 wc -L <got) -le 80 ]'
+
 # A line's number is never cut: rows differ by it.
 for columns in 60 80; do
 	wide $columns report -i clock -e cpu-clock -s comm,pid,dso,function,srcline

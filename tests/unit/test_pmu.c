@@ -389,9 +389,38 @@ TEST(limits_are_read_and_explained)
 	const struct sp_limit *percent = limit_of(limits, "kernel.perf_cpu_time_max_percent");
 	ck_assert_ptr_nonnull(strstr(percent->meaning, "more than 25 % of a CPU"));
 	ck_assert_ptr_null(limit_of(limits, "kernel.perf_event_max_stack")->value);
-	ck_assert_ptr_nonnull(strstr(limit_of(limits, "kernel.kptr_restrict")->meaning, "hidden"));
+	ck_assert_ptr_nonnull(strstr(limit_of(limits, "kernel.kptr_restrict")->meaning, "hide kernel"));
 	ck_assert_ptr_nonnull(strstr(limit_of(limits, "cpu/rdpmc")->meaning, "without a system call"));
 	ck_assert_str_eq(limit_of(limits, "CAP_PERFMON")->value, "no");
 	ck_assert_str_eq(limit_of(limits, "tracefs")->value, "absent");
+	sp_limits_free(limits);
+}
+
+/* Limits of a container without a filter, in which another setting hides kernel addresses. */
+TEST(limits_agree_with_their_values)
+{
+	ROOT root;
+	root_init(&root);
+	root_put(&root, "/.dockerenv", "");
+	root_put(&root, "/proc/sys/kernel/perf_event_paranoid", "2\n");
+	root_put(&root, "/proc/sys/kernel/kptr_restrict", "0\n");
+	root_put(&root, "/proc/self/status", "CapEff:\t0000000000000000\nSeccomp:\t0\n");
+	root_put(&root, "/proc/self/uid_map", "         0          0 4294967295\n");
+	struct sp_limits *limits;
+	ok_or_fail(sp_limits_new(root.ctx, &limits));
+	const struct sp_limit *kptr = limit_of(limits, "kernel.kptr_restrict");
+	ck_assert_str_eq(kptr->meaning, "kernel.perf_event_paranoid hides kernel addresses: kernel "
+					"functions have no names");
+	ck_assert_ptr_null(strstr(kptr->remedy, "kptr_restrict"));
+	const struct sp_limit *seccomp = limit_of(limits, "seccomp");
+	ck_assert_str_eq(seccomp->value, "off");
+	ck_assert_ptr_null(strstr(seccomp->meaning, "may"));
+	ck_assert_ptr_null(seccomp->remedy);
+	sp_limits_free(limits);
+	root_put(&root, "/proc/self/status", "CapEff:\t0000000000000000\nSeccomp:\t2\n");
+	ok_or_fail(sp_limits_new(root.ctx, &limits));
+	seccomp = limit_of(limits, "seccomp");
+	ck_assert_ptr_nonnull(strstr(seccomp->meaning, "may refuse"));
+	ck_assert_ptr_nonnull(strstr(seccomp->remedy, "--cap-add PERFMON"));
 	sp_limits_free(limits);
 }

@@ -151,29 +151,50 @@ static int show_events(struct sp_ctx *ctx, struct list *list,
 	return status ? status : !count;
 }
 
-static void limit_text(FILE *out, const struct sp_limit *limit)
+static void limit_text(FILE *out, const struct term *term, const struct sp_limit *limit)
 {
 	fprintf(out, "%s: %s\n", limit->name, limit->value ? limit->value : "absent");
-	fprintf(out, "    %s\n", limit->meaning);
-	if (limit->remedy)
-		fprintf(out, "    to allow more: %s\n", limit->remedy);
+	term_pad(4, out);
+	term_wrap(term, limit->meaning, 4, 4, 0, out);
+	if (limit->remedy) {
+		int column = fprintf(out, "    to allow more: ");
+		term_wrap(term, limit->remedy, column, 6, 0, out);
+	}
 }
 
-static void limits_text(FILE *out, const struct sp_limits *limits,
+/* Returns the first field that has the need of the field at `index`. */
+static size_t first_in_need(const struct sp_attr_field *fields, size_t index)
+{
+	size_t first = 0;
+	while (!fields[first].needs || strcmp(fields[first].needs, fields[index].needs))
+		first++;
+	return first;
+}
+
+static void limits_text(FILE *out, const struct term *term, const struct sp_limits *limits,
 			const struct sp_attr_field *fields, size_t field_count)
 {
 	for (size_t i = 0; i < sp_limits_entry_count(limits); i++)
-		limit_text(out, sp_limits_entry(limits, i));
-	fputs("\nperf_event_attr fields that this kernel supports:\n", out);
+		limit_text(out, term, sp_limits_entry(limits, i));
+	fputs("\nperf_event_attr fields that this kernel supports, with the first Linux that did:\n", out);
 	for (size_t i = 0; i < field_count; i++) {
 		const struct sp_attr_field *field = &fields[i];
-		fprintf(out, "  %-3s  %-34s Linux %-6s", field->known ? "yes" : "no", field->name,
+		fprintf(out, "  %-3s  %-30s %-6s", field->known ? "yes" : "no", field->name,
 			field->since);
 		if (field->option)
 			fprintf(out, " %s", field->option);
-		if (field->needs)
-			fprintf(out, " (needs %s)", field->needs);
+		size_t need = 0;
+		for (size_t j = 0; field->needs && j <= first_in_need(fields, i); j++)
+			need += fields[j].needs && first_in_need(fields, j) == j;
+		if (need)
+			fprintf(out, " [%zu]", need);
 		fputc('\n', out);
+	}
+	for (size_t i = 0, need = 0; i < field_count; i++) {
+		if (!fields[i].needs || first_in_need(fields, i) != i)
+			continue;
+		int column = fprintf(out, "  [%zu] needs ", ++need);
+		term_wrap(term, fields[i].needs, column, 6, 0, out);
 	}
 }
 
@@ -221,6 +242,9 @@ static int show_limits(struct sp_ctx *ctx, struct list *list)
 	}
 	/* An error here is no failure: the limits printed below explain missing events. */
 	error = sp_attr_fields(ctx, &fields, &field_count);
+	struct term term = term_of_stdout(TERM_COLOUR_NEVER);
+	if (!term.width)
+		term.width = 80;
 	struct pager pager = open_output(list);
 	if (!pager.out) {
 		sp_error_free(error);
@@ -231,7 +255,7 @@ static int show_limits(struct sp_ctx *ctx, struct list *list)
 	if (list->format == LIST_JSON)
 		limits_json(pager.out, limits, fields, field_count);
 	else
-		limits_text(pager.out, limits, fields, field_count);
+		limits_text(pager.out, &term, limits, fields, field_count);
 	int status = close_output(list, &pager);
 	if (error)
 		diag_error(error);
