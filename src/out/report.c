@@ -96,6 +96,18 @@ bool report_by_total(const struct report *report)
 	return report->children && !report->order_by_self;
 }
 
+struct sp_share report_interval(const struct report *report, const struct sp_share *within,
+				const struct sp_between *between, bool *varies_ret)
+{
+	struct sp_share share = *within;
+	*varies_ret = between && between->varies && report->interval != SHOWN_WITHIN;
+	if (*varies_ret || (between && report->interval == SHOWN_BETWEEN)) {
+		share.low = between->low;
+		share.high = between->high;
+	}
+	return share;
+}
+
 bool report_has_intervals(const struct report *report)
 {
 	return !report->term.width || report->term.width >= INTERVALS_WIDTH;
