@@ -235,7 +235,7 @@ static void open_node(struct summing *summing, uint32_t at)
 static void close_node(struct summing *summing)
 {
 	size_t rows = vec_last(&summing->open)->rows;
-	if (summing->total_parts) {
+	if (summing->parts.count) { /* else: there are none, or memory is exhausted */
 		const struct part_sums *parts = vec_last(&summing->parts);
 		close_rows_adding(summing, rows, &(struct closed_parts){.node = parts});
 		if (--summing->parts.count)

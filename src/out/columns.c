@@ -123,21 +123,6 @@ static const char *time_text(const struct row_table *table, const struct sp_row 
 	return ns ? format_ms(ns, buffer) : "";
 }
 
-/* Formats the interval of self or total, with the mark "~" if it is of a share that varies. */
-static const char *range_text(const struct row_table *table, const struct sp_weight *weight,
-			      const struct sp_between *between, char buffer[FORMAT_SIZE])
-{
-	bool varies;
-	const struct sp_share share =
-		report_interval(table->report, &weight->share, between, &varies);
-	format_range(table->term, &share, table->decimals, buffer);
-	if (varies) {
-		memmove(buffer + 1, buffer, FORMAT_SIZE - 1);
-		buffer[0] = '~';
-	}
-	return buffer;
-}
-
 const char *cell_text(const struct row_table *table, const struct table_line *cells,
 		      const struct column *column, char buffer[FORMAT_SIZE])
 {
@@ -154,12 +139,14 @@ const char *cell_text(const struct row_table *table, const struct table_line *ce
 	case COLUMN_TOTAL:
 		return format_share(row->total.share.value, buffer);
 	case COLUMN_TOTAL_RANGE:
-		return range_text(table, &row->total, row->total_between, buffer);
+		return report_range(table->report, &row->total, row->total_between,
+				    table->decimals, buffer);
 	case COLUMN_SELF:
 		return format_share(row->self.share.value, buffer);
 	case COLUMN_SELF_RANGE:
 		return !row->self.samples && !row->self.weight ? "" :
-		       range_text(table, &row->self, row->self_between, buffer);
+		       report_range(table->report, &row->self, row->self_between,
+				    table->decimals, buffer);
 	case COLUMN_SAMPLES:
 		return format_count(row->self.samples, buffer);
 	case COLUMN_PERIOD:

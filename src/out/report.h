@@ -6,6 +6,7 @@
 #include <sprof/private/command.h>
 #include <sprof/sprof.h>
 #include <stdio.h>
+#include "out/format_value.h"
 #include "term.h"
 
 /* Event group with its events as columns of one table. */
@@ -117,6 +118,10 @@ const struct sp_weight *row_order_weight(const struct report *report, const stru
  */
 struct sp_share report_interval(const struct report *report, const struct sp_share *within,
 				const struct sp_between *between, bool *varies_ret);
+
+/* Formats that interval, with its mark. Returns `buffer`. */
+const char *report_range(const struct report *report, const struct sp_weight *weight,
+			 const struct sp_between *between, int decimals, char buffer[FORMAT_SIZE]);
 
 /* Returns whether rows are ordered and limited by total; else they are by self. */
 bool report_by_total(const struct report *report);

@@ -137,7 +137,8 @@ static enum sp_between_choice between_choice(const struct report_arguments *argu
 		if (arguments->columns[i] == REPORT_COLUMN_TOTAL_RANGE)
 			return SP_BETWEEN_ALL;
 	/* Text has intervals of the share that orders it. */
-	return is_text(arguments) && orders_by_self(arguments) ? SP_BETWEEN_SELF : SP_BETWEEN_ALL;
+	bool self = arguments->explain || (is_text(arguments) && orders_by_self(arguments));
+	return self ? SP_BETWEEN_SELF : SP_BETWEEN_ALL;
 }
 
 static void set_rows(const struct report_arguments *arguments, const struct sp_reader *reader,
