@@ -45,6 +45,13 @@ SP_API struct sp_error *sp_names_new(struct sp_names **ret) SP_MUST_CHECK;
 /* Frees the names; no analysis may use them then. NULL is allowed. */
 SP_API void sp_names_free(struct sp_names *names);
 
+/* Between-run intervals of rows (struct sp_between). */
+enum sp_between_choice {
+	SP_BETWEEN_NONE,
+	SP_BETWEEN_SELF,
+	SP_BETWEEN_ALL, /* total's, too */
+};
+
 /* Keys, order and texts of rows. */
 struct sp_analysis_rows {
 	size_t size;             /* sizeof of this struct, as in each group */
@@ -84,6 +91,13 @@ struct sp_analysis_rows {
 	 * "worker-* (16 threads)"; not with SP_KEY_TID.
 	 */
 	bool pools;
+	/*
+	 * Between-run intervals. Unknown in other modes than SP_MODE_CPU, for branches, with
+	 * callers, time filters or SP_KEY_TIME, without the header's times of first and last
+	 * sample, and for several recordings unless they are three or more whole runs of the
+	 * same command.
+	 */
+	enum sp_between_choice between;
 };
 
 /* Call tree. */

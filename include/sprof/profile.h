@@ -103,6 +103,17 @@ struct sp_share {
 	double value, low, high;
 };
 
+/*
+ * Interval of a share in another run of the program: the share's own interval, united with one
+ * from the variation of shares between 20 equal parts of the recording's time (as a first-order
+ * autoregression), or between the recordings of three or more runs.
+ */
+struct sp_between {
+	double low, high;
+	double dispersion; /* variance between parts or runs, relative to that of sampling alone */
+	bool varies;       /* the share varies much more than by sampling: dispersion > 4 */
+};
+
 /* Samples and the sum of their periods (ns for clock events). */
 struct sp_weight {
 	uint64_t samples, weight;
@@ -222,6 +233,7 @@ struct sp_row {
 	const struct sp_instruction *instruction; /* with sp_analysis_rows.instructions; NULL: unknown */
 	const struct sp_times *self_times, *total_times; /* parts of self and total; NULL in SP_MODE_CPU */
 	const struct sp_identity *identity; /* identity of the function or symbol; NULL: unknown */
+	const struct sp_between *self_between, *total_between; /* NULL: unknown, or not requested */
 };
 
 /*

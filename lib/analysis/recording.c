@@ -282,6 +282,12 @@ static void work_init(struct run *run, const struct merged *merged)
 		.only_leaves = options->samples.branches ||
 			       (!options->rows.children && options->tree.order == SP_TREE_NONE),
 	};
+	const struct sp_file_info *info = sp_reader_info(run->read->reader);
+	if (merged->batch_count && !merged_by_run(merged) &&
+	    info->first_sample_ns < info->last_sample_ns) {
+		work->parts_begin_ns = info->first_sample_ns;
+		work->part_ns = (info->last_sample_ns - info->first_sample_ns) / INTERVAL_PARTS + 1;
+	}
 	if (merged->weigher->of_threads)
 		work->only_leaves = false; /* reasons of waits are in the callers */
 	if (!options->samples.branches &&

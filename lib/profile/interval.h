@@ -18,6 +18,12 @@
 /* 95 % of a normal distribution are within this number of standard deviations. */
 #define INTERVAL_Z 1.959963984540054
 
+/* Equal parts of a recording's time, between which its shares are compared. */
+#define INTERVAL_PARTS 20
+
+/* Multiple of the sampling variance from which a row's share varies over time. */
+#define INTERVAL_VARIES 4
+
 /* Sums for n_eff. They are exact, so the order of adding does not matter. */
 struct weight_sums {
 	uint64_t samples, weight;    /* saturating */
@@ -55,6 +61,37 @@ static inline uint64_t weight_part(uint64_t weight, double part)
  * interval 0 to 1.
  */
 struct sp_share interval_share(uint64_t weight, uint64_t total, double n_eff);
+
+/*
+ * All samples' weights by batch: parts of a recording's time, or runs. A batch without weight does
+ * not count.
+ */
+struct interval_batches {
+	const uint64_t *weights; /* borrowed; each below 2^63 */
+	size_t count;
+	double n_eff;                    /* all batches' */
+	double total, squares, products; /* sums of weights, squares, products of neighbours */
+};
+
+struct interval_batches interval_batches_of(const uint64_t *weights, size_t count, double n_eff);
+
+/*
+ * Between-run intervals: where another run of the program would find its share. `row` has the row's
+ * weights by batch. Set *share's interval, and return the variance between batches as a multiple of
+ * that which sampling alone causes. 0: unknown, and *share is unchanged.
+ *
+ * A part may depend on the one before it, as a first-order autoregression. Runs: at least three.
+ */
+double interval_of_parts(struct sp_share *share, const uint64_t *row,
+			 const struct interval_batches *whole);
+double interval_of_runs(struct sp_share *share, const uint64_t *row,
+			const struct interval_batches *whole);
+
+/*
+ * Returns the t that bounds 95 % of Student's distribution with `df` >= 2, to 1 % of it. A
+ * report needs it for most rows; student_quantile() (lib/diff) is exact, but searches.
+ */
+double interval_student(double df);
 
 /*
  * Widens a share's interval by unsampled weight: the total may lack up to `missing`, and the row up to

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/profile/batches.c lib/profile/batches.h \
 	lib/profile/cells.c lib/profile/cells.h \
 	lib/profile/cycles.c lib/profile/cycles.h \
 	lib/profile/detail.c lib/profile/detail.h \

@@ -57,6 +57,9 @@ struct profile_source {
 	size_t unsampled_count;
 	uint64_t unsampled_total;
 	uint64_t missing; /* lost and throttled weight, which any row may lack */
+	struct interval_batches batches; /* whole of the batches in `tallies`; total is 0: rows
+					  * have no between-run intervals */
+	bool by_run;                     /* batches are runs */
 	const struct state_whole *states; /* whole time by state; NULL: rows and nodes have no times */
 };
 

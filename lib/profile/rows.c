@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "profile/profile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,6 +208,49 @@ static bool add_times(const struct profile_source *source, size_t tally, struct 
 	return true;
 }
 
+/*
+ * Returns the between-run interval of a row's share, by its weights in `batches`. NULL when out of
+ * memory.
+ */
+static const struct sp_between *between_of(const struct profile_source *source, uint64_t unsampled,
+					   const struct sp_share *within,
+					   const struct batches *batches, size_t row,
+					   struct arena *arena)
+{
+	struct sp_between *between = arena_alloc(arena, sizeof(*between));
+	const struct interval_batches *whole = &source->batches;
+	size_t begin = row * whole->count;
+	if (!between)
+		return NULL;
+	*between = (struct sp_between){.low = within->low, .high = within->high};
+	if (begin >= batches->count)
+		return between;
+	struct sp_share share = *within;
+	between->dispersion = (source->by_run ? interval_of_runs : interval_of_parts)(
+		&share, batches->items + begin, whole);
+	if (between->dispersion > 0)
+		interval_widen(&share, source->whole.weight, source->unsampled_total, unsampled);
+	between->low = fmin(between->low, share.low);
+	between->high = fmax(between->high, share.high);
+	between->varies = between->dispersion > INTERVAL_VARIES;
+	return between;
+}
+
+/* Sets the row's between-run intervals. False when out of memory. */
+static bool add_between(const struct profile_source *source, uint64_t unsampled, size_t tally,
+			struct arena *arena, struct sp_row *row)
+{
+	const struct tallies *tallies = source->tallies;
+	row->self_between = between_of(source, unsampled, &row->self.share, &tallies->self_batches,
+				       tally, arena);
+	if (!source->children)
+		row->total_between = row->self_between;
+	else if (tallies->total_batches.count)
+		row->total_between = between_of(source, unsampled, &row->total.share,
+						&tallies->total_batches, tally, arena);
+	return row->self_between && (row->total_between || !tallies->total_batches.count);
+}
+
 /* Whether a row has samples, or time of a thread without a sample. */
 static bool is_row(const struct profile_source *source, const struct tally *tally)
 {
@@ -234,7 +278,8 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		weigh_tally(source, n_eff, unsampled, tally, &row->self, &row->total);
 		row->missing_weight = weight_add(source->missing, unsampled);
 		if (!profile_name_row(source, tally, arena, row) ||
-		    (source->states && !add_times(source, i, arena, row)))
+		    (source->states && !add_times(source, i, arena, row)) ||
+		    (source->batches.total > 0 && !add_between(source, unsampled, i, arena, row)))
 			return false;
 	}
 	qsort(rows, count, sizeof(*rows),

@@ -10,6 +10,8 @@ void tallies_deinit(struct tallies *tallies)
 	u64map_deinit(&tallies->index_of);
 	vec_deinit(&tallies->recent);
 	vec_deinit(&tallies->times);
+	vec_deinit(&tallies->self_batches);
+	vec_deinit(&tallies->total_batches);
 }
 
 /* Returns a function's element of `recent`; NULL if it has none. */

@@ -10,6 +10,7 @@
 #include <sprof/profile.h>
 #include "base/hash.h"
 #include "base/vec.h"
+#include "profile/batches.h"
 #include "profile/function.h"
 #include "profile/state_sums.h"
 
@@ -20,6 +21,8 @@ struct tally {
 	uint32_t function; /* index of functions; TALLY_NONE: no key of the rows distinguishes code */
 	uint64_t self_samples, self_weight, total_samples, total_weight; /* saturating */
 	uint32_t open;     /* number of this row's calls on the current path */
+	uint32_t last_part; /* workers: index + 1 of the last of its self weights by part of the
+			     * recording's time; 0: none */
 };
 
 /* Times of a row by the state of threads. */
@@ -33,6 +36,7 @@ struct tallies {
 	struct u64map index_of;  /* (group, function) -> index */
 	VEC(uint32_t) recent;    /* by function: index + 1 of the row that was found last; 0: none */
 	VEC(struct tally_times) times; /* by row; empty without times (tallies_open_times()) */
+	struct batches self_batches, total_batches; /* by row; empty if not requested */
 	bool failed; /* out of memory: the sums are not complete */
 };
 

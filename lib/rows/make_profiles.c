@@ -30,6 +30,7 @@ static bool make_source(struct merged *merged, size_t index, struct profile_sour
 		.replicates = summed->replicates.items,
 		.whole = options->samples.relative ? summed->shown : summed->all,
 		.missing = summed->missing,
+		.by_run = merged_by_run(merged),
 	};
 	return programs_weights(&summed->unsampled, &analysis->arena, ret);
 }
@@ -54,6 +55,10 @@ static bool make_profile(struct merged *merged, size_t index, struct profile_sou
 	if (!make_source(merged, index, source))
 		return false;
 	set_states(merged, index, source);
+	const struct batches *whole = &merged->events[index].whole;
+	if (merged->batch_count)
+		source->batches = interval_batches_of(whole->items, whole->count,
+						      weight_sums_effective(&source->whole));
 	if (!programs_list(&merged->events[index].unsampled, &analysis->arena, profile) ||
 	    !profile_rows(source, &analysis->arena, profile))
 		return false;

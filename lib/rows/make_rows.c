@@ -32,6 +32,10 @@ struct summing {
 	uint32_t *next_leaf;
 	VEC(struct path_node) open; /* current path from the root */
 	VEC(uint32_t) rows; /* rows of the functions on the current path */
+	/* By node of the current path: weights of it and its descendants by part, if
+	 * total_parts. */
+	VEC(struct part_sums) parts;
+	bool total_parts;
 	bool failed; /* out of memory for the current path */
 };
 
@@ -42,6 +46,7 @@ static void summing_deinit(struct summing *summing)
 	free(summing->next_leaf);
 	vec_deinit(&summing->open);
 	vec_deinit(&summing->rows);
+	vec_deinit(&summing->parts);
 }
 
 /* Returns whether the walk ends early: out of memory, or cancelled. */
@@ -155,11 +160,55 @@ static void open_frame(struct summing *summing, const struct node_sums *sums, ui
 	}
 }
 
+/* Weights by part of a node, or of a leaf from its last part on. */
+struct closed_parts {
+	const struct part_sums *node; /* NULL: a leaf */
+	uint32_t last;
+};
+
+static void add_parts(const struct summing *summing, uint64_t *to, const struct closed_parts *from)
+{
+	const struct part_weight *parts = summing->resolved->counted->parts.items;
+	if (from->node)
+		part_sums_add(to, from->node);
+	for (uint32_t at = from->last; at; at = parts[at - 1].earlier)
+		to[parts[at - 1].part] += parts[at - 1].weight;
+}
+
 /* Closes rows until only `count` are open. */
 static void close_rows(struct summing *summing, size_t count)
 {
 	while (summing->rows.count > count)
 		tallies_close(&summing->summed->tallies, summing->rows.items[--summing->rows.count]);
+}
+
+/* The same. Adds `parts`, of the node or leaf that opened rows, to those not open before. */
+static void close_rows_adding(struct summing *summing, size_t count,
+			      const struct closed_parts *parts)
+{
+	struct tallies *tallies = &summing->summed->tallies;
+	while (summing->rows.count > count) {
+		uint32_t row = *vec_last(&summing->rows);
+		close_rows(summing, summing->rows.count - 1);
+		if (tallies->items[row].open)
+			continue;
+		uint64_t *to = batches_row(&tallies->total_batches, INTERVAL_PARTS, row);
+		if (to)
+			add_parts(summing, to, parts);
+		else
+			summing->failed = true;
+	}
+}
+
+/* Moves a leaf's weights by part to its function's row. */
+static void move_parts(const struct summing *summing, const struct leaf *leaf, struct tally *tally)
+{
+	struct part_weight *parts = summing->resolved->counted->parts.items;
+	uint32_t first = leaf->last_part;
+	while (parts[first - 1].earlier)
+		first = parts[first - 1].earlier;
+	parts[first - 1].earlier = tally->last_part;
+	tally->last_part = leaf->last_part;
 }
 
 /* Opens rows for all calls of a node. */
@@ -171,6 +220,8 @@ static void open_node(struct summing *summing, uint32_t at)
 	bool reached = summing->open.count && vec_last(&summing->open)->reached;
 	struct path_node *slot = vec_add(&summing->open, &summing->failed);
 	*slot = (struct path_node){at, summing->rows.count, reached};
+	if (summing->total_parts)
+		*vec_add(&summing->parts, &summing->failed) = (struct part_sums){0};
 	/* The filters reject all stacks through this node. */
 	if (matches_by_stack(counted->work->matches) && !summing->nodes[at].samples)
 		return;
@@ -183,17 +234,39 @@ static void open_node(struct summing *summing, uint32_t at)
 
 static void close_node(struct summing *summing)
 {
-	close_rows(summing, vec_last(&summing->open)->rows);
+	size_t rows = vec_last(&summing->open)->rows;
+	if (summing->parts.count) { /* else: there are none, or memory is exhausted */
+		const struct part_sums *parts = vec_last(&summing->parts);
+		close_rows_adding(summing, rows, &(struct closed_parts){.node = parts});
+		if (--summing->parts.count)
+			part_sums_add(vec_last(&summing->parts)->weight, parts);
+	}
+	close_rows(summing, rows);
 	summing->open.count--;
 }
 
-/* Adds a leaf's sums to the total of its functions, and to self of the innermost one. */
-static void add_leaf(struct summing *summing, const struct node_sums *sums, uint32_t frame,
-		     bool reached)
+/*
+ * Adds a leaf's sums to the total of its functions, and to self of the innermost one. Closes all
+ * rows but the first `rows`.
+ */
+static void add_leaf(struct summing *summing, const struct node_sums *sums, const struct leaf *leaf,
+		     bool reached, size_t rows)
 {
-	open_frame(summing, sums, frame, &reached);
-	if (!summing->resolved->counted->work->options->stacks.callers)
+	const struct work *work = summing->resolved->counted->work;
+	open_frame(summing, sums, answer_frame(leaf->answer), &reached);
+	if (!work->options->stacks.callers)
 		count_self(summing, sums);
+	uint32_t row = work->part_ns ? *vec_last(&summing->rows) : 0;
+	if (summing->total_parts) {
+		const struct closed_parts parts = {.last = leaf->last_part};
+		if (summing->parts.count)
+			add_parts(summing, vec_last(&summing->parts)->weight, &parts);
+		close_rows_adding(summing, rows, &parts);
+	}
+	close_rows(summing, rows);
+	/* The leaf's list was still needed above. */
+	if (work->part_ns && leaf->last_part)
+		move_parts(summing, leaf, &summing->summed->tallies.items[row]);
 }
 
 static void add_leaves(struct summing *summing, uint32_t at)
@@ -208,8 +281,7 @@ static void add_leaves(struct summing *summing, uint32_t at)
 		const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
 					       .group = summing->nodes[at].group};
 		summing->current = summing->times ? &counted->times.items[i].sums : NULL;
-		add_leaf(summing, &sums, answer_frame(leaf->answer), reached);
-		close_rows(summing, rows);
+		add_leaf(summing, &sums, leaf, reached, rows);
 	}
 }
 
@@ -272,8 +344,7 @@ static void sum_part(struct summing *summing, const struct leaf *leaf, const str
 			if (resolved->frames[i] < WORD_GAP)
 				open_frame(summing, &sums, resolved->frames[i], &reached);
 	}
-	add_leaf(summing, &sums, answer_frame(leaf->answer), reached);
-	close_rows(summing, 0);
+	add_leaf(summing, &sums, leaf, reached, 0);
 }
 
 static void sum_leaves(struct summing *summing)
@@ -358,7 +429,10 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 	summing.nodes = calloc(counted->chains.radix.count + 1, sizeof(*summing.nodes));
 	summing.next_leaf = calloc(counted->leaves.count + 1, sizeof(*summing.next_leaf));
 	NEED(summing.nodes && summing.next_leaf && tallies_reserve(&summed->tallies, 1) &&
-	     vec_reserve(&summing.open, 1) && vec_reserve(&summing.rows, 1));
+	     vec_reserve(&summing.open, 1) && vec_reserve(&summing.rows, 1) &&
+	     vec_reserve(&summing.parts, 1));
+	summing.total_parts = work->part_ns && work->options->rows.children &&
+			      work->options->rows.between == SP_BETWEEN_ALL;
 	if (work->times->by_state || (work->keys->rows[SP_KEY_PARENT] && work->matches)) {
 		sum_leaves(&summing);
 	} else {

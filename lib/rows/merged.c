@@ -130,6 +130,36 @@ static struct sp_error *find_groups(struct merged *merged, const struct sp_recor
 	return NULL;
 }
 
+/* Returns whether two recordings are of the same command, with the same arguments. */
+static bool same_command(const struct sp_recording *a, const struct sp_recording *b)
+{
+	const char *const *x = sp_reader_info(a->reader)->cmdline;
+	const char *const *y = sp_reader_info(b->reader)->cmdline;
+	if (!x || !y)
+		return false;
+	x += sp_recorded_program(x);
+	y += sp_recorded_program(y);
+	for (; *x && *y && !strcmp(*x, *y); x++)
+		y++;
+	return !*x && !*y;
+}
+
+/* Returns the number of batches of between-run intervals; 0: rows have none. */
+static size_t count_batches(const struct merged *merged, const struct sp_recording *recordings,
+			    size_t count)
+{
+	const struct analysis_options *options = merged->options;
+	bool by_sample = !merged->weigher->of_threads && merged->weigher->unit != WEIGHER_BRANCHES;
+	if (!options->rows.between || !by_sample || options->stacks.callers ||
+	    merged->keys.rows[SP_KEY_TIME] || count == 2)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		if (options->filter.time_count || recordings[i].time_count ||
+		    (i && !same_command(&recordings[0], &recordings[i])))
+			return 0;
+	return count > 1 ? count : INTERVAL_PARTS;
+}
+
 struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis,
 			   const struct analysis_options *options,
 			   const struct sp_recording *recordings, size_t count)
@@ -145,6 +175,7 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 		size_t i = merged->recording_count++;
 		TRY(number_events(merged, &names, recordings[i].reader, &merged->recordings[i]));
 	}
+	merged->batch_count = count_batches(merged, recordings, count);
 	size_t events = analysis->events.count;
 	merged->events = calloc(events + 1, sizeof(*merged->events));
 	analysis->profiles = calloc(events + 1, sizeof(*analysis->profiles));
@@ -270,6 +301,33 @@ static uint32_t add_group(struct merged *merged, const struct merged_recording *
 	return from->comm && !group.comm ? UINT32_MAX : groups_add(&into->groups, &group);
 }
 
+/*
+ * Adds the weights by batch of a worker's row `from` to those of the merged row `to`. Returns false
+ * when out of memory.
+ */
+static bool add_batches(const struct merged *merged, const struct merged_recording *recording,
+			const struct worker *worker, size_t from, struct tallies *into, uint32_t to)
+{
+	const struct tallies *tallies = &worker->summed.tallies;
+	const struct tally *tally = &tallies->items[from];
+	const struct part_weight *parts = worker->counted.parts.items;
+	size_t width = merged->batch_count, begin = from * INTERVAL_PARTS;
+	uint64_t *self = batches_row(&into->self_batches, width, to), *total = NULL;
+	bool has_total = merged_by_run(merged) || begin < tallies->total_batches.count;
+	if (!self || (has_total && !(total = batches_row(&into->total_batches, width, to))))
+		return false;
+	if (merged_by_run(merged)) {
+		self[recording - merged->recordings] += tally->self_weight;
+		total[recording - merged->recordings] += tally->total_weight;
+		return true;
+	}
+	for (uint32_t at = tally->last_part; at; at = parts[at - 1].earlier)
+		self[parts[at - 1].part] += parts[at - 1].weight;
+	for (size_t i = 0; has_total && i < INTERVAL_PARTS; i++)
+		total[i] += tallies->total_batches.items[begin + i];
+	return true;
+}
+
 static bool add_tallies(struct merged *merged, const struct merged_recording *recording,
 			const struct worker *worker)
 {
@@ -277,7 +335,9 @@ static bool add_tallies(struct merged *merged, const struct merged_recording *re
 	struct sp_ctx *ctx = worker->counted.work->ctx;
 	/* Replicates have rows of their own in `summed`, and events have rows of their own here. */
 	if (merged->event_count == 1 && !merged->keys.replicates &&
-	    !tallies_reserve(&merged->events->tallies, summed->tallies.count))
+	    (!tallies_reserve(&merged->events->tallies, summed->tallies.count) ||
+	     !vec_reserve(&merged->events->tallies.self_batches,
+			  summed->tallies.count * merged->batch_count)))
 		return false;
 	for (size_t i = 0; i < summed->tallies.count && !ctx_cancelled(ctx); i++) {
 		const struct tally *tally = &summed->tallies.items[i];
@@ -288,7 +348,9 @@ static bool add_tallies(struct merged *merged, const struct merged_recording *re
 		if (i < summed->tallies.times.count)
 			tallies_merge_times(&into->tallies, row, &summed->tallies.times.items[i]);
 		if (index == UINT32_MAX || into->groups.failed || into->details.failed ||
-		    into->tallies.failed)
+		    into->tallies.failed ||
+		    (merged->batch_count &&
+		     !add_batches(merged, recording, worker, i, &into->tallies, row)))
 			return false;
 		if (merged->keys.replicates &&
 		    !merged_event_replicate(into, row, group->replicate, tally))
@@ -438,6 +500,28 @@ static void add_times_of_threads(const struct workers *workers, const struct tim
 	times_add_totals(workers->work->times, &leaves, &wakeups, profile, whole);
 }
 
+/* Adds an event's whole weight by batch. Returns false when out of memory. */
+static bool add_whole(const struct merged *merged, const struct merged_recording *recording,
+		      const struct workers *workers, uint16_t event, struct merged_event *into)
+{
+	bool relative = merged->options->samples.relative;
+	const struct sp_profile *total = &recording->totals[event];
+	const struct batches *self = &into->tallies.self_batches;
+	uint64_t *whole = batches_row(&into->whole, merged->batch_count, 0);
+	if (!whole)
+		return false;
+	if (merged_by_run(merged))
+		whole[recording - merged->recordings] +=
+			relative ? total->shown_weight : total->weight;
+	else if (relative) /* each shown sample is in the self weight of one row */
+		for (size_t i = 0; i < self->count; i++)
+			whole[i % INTERVAL_PARTS] += self->items[i];
+	else if (workers->work->part_ns)
+		for (size_t i = 0; i < workers->count; i++)
+			part_sums_add(whole, &workers->items[i].counted.parts.whole[event]);
+	return true;
+}
+
 /* Computes the totals of each event of a recording, and adds them to the totals of all recordings. */
 static struct sp_error *total_events(struct merged *merged, struct merged_recording *recording,
 				     const struct workers *workers)
@@ -470,6 +554,7 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 		     programs_list(&unsampled, &analysis->arena, total) &&
 		     programs_merge(&into->unsampled, &unsampled));
 		total->missing_weight = weight_add(total->missing_weight, unsampled.lacking);
+		NEED(!merged->batch_count || add_whole(merged, recording, workers, i, into));
 		add_totals(all, total);
 	}
 	if (merged->weigher->of_threads)
@@ -551,6 +636,9 @@ struct sp_error *merged_add(struct merged *merged, struct merged_recording *reco
 	for (size_t i = 0; i < recording->event_count; i++)
 		by_event[i] = &merged->events[recording->events[i]];
 	TRY(add_times(merged, recording, workers));
+	/* Files of one rotation are one run. */
+	if (merged_by_run(merged) && workers->work->read->sideband.is_part)
+		merged->batch_count = 0;
 	NEED(!timeline || timeline_begin_recording(merged, recording, workers));
 	for (size_t i = 0; i < workers->count; i++)
 		NEED(add_tallies(merged, recording, &workers->items[i]) &&

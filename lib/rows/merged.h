@@ -45,6 +45,11 @@ struct merged {
 	struct u64map thread_of;       /* pid, tid -> index of the timelines' threads */
 	struct timed_cells timed;      /* modes of time: the recording's cells, to be placed */
 	unsigned int part_shift;       /* widest parts of the recordings, see timed_cells_shift() */
+	/*
+	 * Batches of between-run intervals: the recordings, or parts of a single one's time. 0:
+	 * rows have none.
+	 */
+	size_t batch_count;
 	uint64_t longest_ns;           /* longest time of a recording in the timelines */
 };
 
@@ -56,6 +61,12 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 			   const struct analysis_options *options,
 			   const struct sp_recording *recordings, size_t count) SP_MUST_CHECK;
 void merged_deinit(struct merged *merged);
+
+/* Returns whether batches are recordings. */
+static inline bool merged_by_run(const struct merged *merged)
+{
+	return merged->batch_count && merged->recording_count > 1;
+}
 
 /* Adds the results of a recording, with its span. Also sets its totals. */
 struct sp_error *merged_add(struct merged *merged, struct merged_recording *recording,

@@ -13,6 +13,7 @@ void merged_event_deinit(struct merged_event *event)
 	vec_deinit(&event->texts);
 	u64map_deinit(&event->text_of);
 	programs_deinit(&event->unsampled);
+	vec_deinit(&event->whole);
 }
 
 uint32_t merged_event_text(struct merged_event *event, const char *interned)

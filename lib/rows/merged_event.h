@@ -27,6 +27,8 @@ struct merged_event {
 	struct programs unsampled;
 	struct cells cells;       /* samples by thread and node of `paths`, if timelines are made */
 	struct timeline_losses losses; /* if timelines are made */
+	struct batches whole;     /* whole weight by batch, in one row; empty: not requested, or
+				   * unknown */
 	uint64_t missing;         /* weight that lost samples and throttling stand for; a part of it may be
 				   * missing in each row */
 };

@@ -13,6 +13,9 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 	NEED(counted->events && vec_reserve(&counted->leaves, 1));
 	if (work->options->samples.time_bins)
 		NEED(counted->time_bins = calloc(count + 1, sizeof(*counted->time_bins)));
+	if (work->part_ns)
+		NEED(counted->parts.whole = calloc(count + 1, sizeof(*counted->parts.whole)));
+	counted->part_begin_ns = work->parts_begin_ns;
 	if (work->options->samples.timeline)
 		counted->cells.limit = work->options->samples.timeline_cells;
 	NEED(cells_widen(&counted->cells, work->options->samples.timeline ? bin_shift : 0));
@@ -48,6 +51,8 @@ void counted_deinit(struct counted *counted)
 		time_bins_free(counted->time_bins,
 			       counted->work->read->sideband.layout->event_count);
 	cells_deinit(&counted->cells);
+	vec_deinit(&counted->parts);
+	free(counted->parts.whole);
 	leaf_times_deinit(&counted->times);
 	u64map_deinit(&counted->task_samples);
 	u64map_deinit(&counted->counters.index_of);

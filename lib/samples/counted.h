@@ -9,6 +9,7 @@
 #include "frames/labels.h"
 #include "frames/matches.h"
 #include "frames/names.h"
+#include "profile/batches.h"
 #include "profile/cells.h"
 #include "profile/detail.h"
 #include "profile/group.h"
@@ -34,6 +35,8 @@ struct work {
 					* NULL: options name none */
 	bool only_leaves; /* callers of the sampled function are needed by no row or tree */
 	const struct times *times;
+	/* Parts of the recording's time, by which leaves are counted; part_ns 0: they are not. */
+	uint64_t parts_begin_ns, part_ns;
 };
 
 static inline const struct perf_event_attr *work_attr(const struct work *work, uint16_t event)
@@ -87,6 +90,20 @@ struct leaf {
 	uint32_t answer;  /* answer (names.h) for the sampled address */
 	uint64_t chains;  /* samples with a call chain, including filtered ones */
 	uint64_t samples, weight; /* samples that pass the filters */
+	uint32_t last_part; /* index + 1 of its last struct part_weight; 0: none */
+};
+
+/* Weight of a leaf in a part of the recording's time. */
+struct part_weight {
+	uint64_t weight;
+	uint32_t part;
+	uint32_t earlier; /* index + 1 of the leaf's previous one; 0: none */
+};
+
+/* Weights of leaves by part of the recording's time, if work->part_ns. */
+struct part_weights {
+	VEC(struct part_weight);
+	struct part_sums *whole; /* by event: sums before filters */
 };
 
 /* Returns whether samples of the leaf, or time without samples, pass the filters. */
@@ -115,6 +132,7 @@ struct rooted_sample {
 	uint32_t answer; /* answer (names.h) for the sampled address */
 	uint16_t event;
 	bool shown;      /* it passes all filters except those by its code */
+	uint8_t part;    /* part of the recording's time, if work->part_ns */
 	uint64_t weight;
 	uint32_t task;    /* index of its thread in `tasks` */
 };
@@ -162,6 +180,7 @@ struct current_sample {
 	struct stack stack; /* its stack, if has_stack */
 	bool has_stack;
 	struct sample_time time;   /* the sample's, or that of a part of it */
+	uint32_t part; /* part of the recording's time, if work->part_ns */
 	const char *waker, *wakee; /* their texts, if times.wakers; NULL: unknown */
 };
 
@@ -197,6 +216,8 @@ struct counted {
 	struct tasks tasks;
 	struct event_sums *events;
 	struct leaf_times times;
+	struct part_weights parts;
+	uint64_t part_begin_ns; /* begin of sample.part */
 	struct u64map task_samples; /* event, tid -> number of samples, if those are compared with
 				     * other records */
 	struct counter_states counters;

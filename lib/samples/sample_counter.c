@@ -240,6 +240,23 @@ void leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weigh
 	weight_sums_merge(&counted->leaves.pending.items[leaf], sums);
 }
 
+/* Adds a weight to the leaf's in a part of the recording's time. */
+static void add_to_part(struct counted *counted, struct leaf *leaf, uint32_t part, uint64_t weight)
+{
+	struct part_weights *parts = &counted->parts;
+	struct part_weight *last = leaf->last_part ? &parts->items[leaf->last_part - 1] : NULL;
+	if (!last || last->part != part) {
+		last = parts->count < UINT32_MAX ? vec_push(parts) : NULL;
+		if (!last) {
+			counted->failed = true;
+			return;
+		}
+		*last = (struct part_weight){.part = part, .earlier = leaf->last_part};
+		leaf->last_part = (uint32_t)parts->count;
+	}
+	last->weight += weight;
+}
+
 /* Adds a sample to its leaf, and to the timeline, if it passes the filters. */
 static void add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
 			const struct sample_time *time, const struct stack *stack)
@@ -251,6 +268,8 @@ static void add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 		return;
 	leaf->samples += !time->is_later;
 	leaf->weight = weight_add(leaf->weight, weight);
+	if (counted->work->part_ns)
+		add_to_part(counted, leaf, sample->part, weight);
 	if (time->is_timed && !leaf_times_add(&counted->times, index, time))
 		counted->failed = true;
 	const struct sp_cell cell = {.time_ns = time->begin_ns,
@@ -452,6 +471,7 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 		.answer = answer,
 		.event = event,
 		.shown = place.shown,
+		.part = (uint8_t)counted->sample.part,
 		.weight = weight,
 		.task = counted->tasks.last,
 	};
@@ -466,6 +486,8 @@ void count_before_filters(struct counted *counted, const struct sp_record *recor
 {
 	const struct sideband *sideband = &counted->work->read->sideband;
 	weight_sums_add(&counted->events[event].all, weight);
+	if (counted->work->part_ns)
+		counted->parts.whole[event].weight[counted->sample.part] += weight;
 	/* Threads' samples are compared with READ records, or with lifetimes. */
 	if (!sideband->task_counts.count && !sideband->lifetimes.events.count)
 		return;

@@ -238,6 +238,21 @@ static void count_times(struct counted *counted, const struct sp_record *record)
 	count_before_filters(counted, record, record->event, whole.weight);
 }
 
+/* Returns the part of the recording's time that contains `time_ns`, or is next to it. */
+static uint32_t part_of(struct counted *counted, uint64_t time_ns)
+{
+	const struct work *work = counted->work;
+	/* Most samples are in the part of the sample before. */
+	if (time_ns - counted->part_begin_ns < work->part_ns)
+		return counted->sample.part;
+	uint64_t part = time_ns > work->parts_begin_ns
+				? (time_ns - work->parts_begin_ns) / work->part_ns
+				: 0;
+	part = part < INTERVAL_PARTS ? part : INTERVAL_PARTS - 1;
+	counted->part_begin_ns = work->parts_begin_ns + part * work->part_ns;
+	return (uint32_t)part;
+}
+
 /* Counts a sample, or the parts of it that have weights. */
 static void count_parts(struct counted *counted, const struct sp_record *record)
 {
@@ -248,6 +263,8 @@ static void count_parts(struct counted *counted, const struct sp_record *record)
 		.begin_ns = record->sample.time_ns,
 		.step_ns = record->sample.time_ns,
 	};
+	if (counted->work->part_ns)
+		counted->sample.part = part_of(counted, record->sample.time_ns);
 	if (counted->work->options->samples.memory)
 		counted->events[record->event].accesses += sample_has_access(&record->sample);
 	if (record->event == times->place_event) {

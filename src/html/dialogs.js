@@ -116,7 +116,7 @@ function showPrint() {
 	};
 	table.append(row(["Self", "95% interval", "Total", "Function", "Program or library"], "th"));
 	for (const one of functionTable().slice(0, PRINTED))
-		table.append(row([percentText(one.self), rangeText(one.selfLow, one.selfHigh), percentText(one.total),
+		table.append(row([percentText(one.self), rangeText(one.selfLow, one.selfHigh, one.selfVaries), percentText(one.total),
 			functionName(one.fn) + (one.inlined ? " (inlined)" : ""), functionDso(one.fn)], "td"));
 	const list = element("ul");
 	list.append(...profile.findings.map(findingItem));

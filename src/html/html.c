@@ -14,7 +14,8 @@
  *	nodes      distance to the parent's index, 0 for the root; function; 1 if inlined;
  *	           own samples; own weight, or 0 if all samples have one period
  *	rows       function; 1 if inlined; samples and weight of self, then of total; share of
- *	           self in billionths, its low and its high bound; the same of total; in modes
+ *	           self in billionths, its low and its high bound; the same of total; 1 if
+ *	           self varies (its interval is between-run), plus 2 if total does; in modes
  *	           of time, the number of waits of self, and the longest in ns
  *
  * In mode wakers, each event of the head has "pairs", see put_pairs().
@@ -456,9 +457,10 @@ static void put_nodes(struct data_block *block, const struct page_event *event)
 		put(block, event->period ? 0 : nodes[i].weight);
 }
 
-static void put_rows(struct data_block *block, const struct sp_profile *profile,
-		     const uint32_t *functions, size_t count)
+static void put_rows(struct data_block *block, const struct report *report,
+		     const struct sp_profile *profile, const uint32_t *functions, size_t count)
 {
+	bool varies[2];
 	for (size_t i = 0; i < count; i++)
 		put(block, functions[i]);
 	for (size_t i = 0; i < count; i++)
@@ -474,12 +476,23 @@ static void put_rows(struct data_block *block, const struct sp_profile *profile,
 	for (int column = 0; column < 6; column++) {
 		for (size_t i = 0; i < count; i++) {
 			const struct sp_row *row = sp_profile_row(profile, i);
-			const struct sp_weight *weight = column < 3 ? &row->self : &row->total;
-			const double values[] = {
-				weight->share.value, weight->share.low, weight->share.high};
+			const struct sp_share shares[] = {
+				report_interval(report, &row->self.share, row->self_between,
+						&varies[0]),
+				report_interval(report, &row->total.share, row->total_between,
+						&varies[1]),
+			};
+			const struct sp_share *of = &shares[column / 3];
+			const double values[] = {of->value, of->low, of->high};
 			double share = values[column % 3];
 			put(block, share > 0 ? (uint64_t)llround(share * SHARE_UNITS) : 0);
 		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_row *row = sp_profile_row(profile, i);
+		report_interval(report, &row->self.share, row->self_between, &varies[0]);
+		report_interval(report, &row->total.share, row->total_between, &varies[1]);
+		put(block, varies[0] + 2 * varies[1]);
 	}
 }
 
@@ -534,7 +547,8 @@ static bool put_tree_block(const struct head *head, FILE *out)
 	}
 	for (size_t i = 0; done && i < page->event_count; i++) {
 		put_nodes(&block, &page->events[i]);
-		put_rows(&block, page->events[i].profile, head->row_functions[i], head->row_counts[i]);
+		put_rows(&block, page->report, page->events[i].profile, head->row_functions[i],
+			 head->row_counts[i]);
 		if (page->report->mode != SP_MODE_CPU)
 			put_waits(&block, page->events[i].profile, head->row_counts[i]);
 	}
@@ -652,6 +666,7 @@ static bool check_source(const struct report *report)
 
 const struct output_format output_html = {
 	.name = "html",
+	.intervals = true,
 	.files = (const char *const[]){"*.html", "*.htm", NULL},
 	.binary = true,
 	.stacks = true,

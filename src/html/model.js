@@ -97,6 +97,7 @@ function decodeTree(bytes) {
 		};
 		for (const name of ["self", "selfLow", "selfHigh", "total", "totalLow", "totalHigh"])
 			event.row[name] = columns.large(rows).map((share) => share / 1e9);
+		event.row.varies = columns.small(rows, Uint8Array);
 		if (profile.mode !== "cpu")
 			for (const name of ["waits", "longest"])
 				event.row[name] = columns.large(rows);
@@ -658,7 +659,7 @@ function analysedRows(event, whole) {
 			selfWeight: row.selfWeight[i], totalSamples: row.totalSamples[i],
 			totalWeight: row.totalWeight[i], self: row.self[i], selfLow: row.selfLow[i],
 			selfHigh: row.selfHigh[i], total: row.total[i], totalLow: row.totalLow[i],
-			totalHigh: row.totalHigh[i], ofAll: row.selfWeight[i] / (whole || 1),
+			totalHigh: row.totalHigh[i], selfVaries: row.varies[i] & 1, totalVaries: row.varies[i] & 2, ofAll: row.selfWeight[i] / (whole || 1),
 			waits: row.waits?.[i], longest: row.longest?.[i]});
 	return rows;
 }

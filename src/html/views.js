@@ -150,8 +150,8 @@ function functionRow(row) {
 	made.setAttribute("role", "row");
 	const self = shareCell(row.self, row.selfLow, row.selfHigh, derived.mostSelf);
 	const total = shareCell(row.total, row.totalLow, row.totalHigh, derived.mostTotal);
-	const ranges = [rangeText(row.selfLow, row.selfHigh),
-		rangeText(row.totalLow, row.totalHigh)];
+	const ranges = [rangeText(row.selfLow, row.selfHigh, row.selfVaries),
+		rangeText(row.totalLow, row.totalHigh, row.totalVaries)];
 	if (profile.mode === "cpu") {
 		made.append(self, cellOf("range wide", ranges[0]), total,
 			cellOf("range wide", ranges[1]),

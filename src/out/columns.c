@@ -139,12 +139,14 @@ const char *cell_text(const struct row_table *table, const struct table_line *ce
 	case COLUMN_TOTAL:
 		return format_share(row->total.share.value, buffer);
 	case COLUMN_TOTAL_RANGE:
-		return format_range(table->term, &row->total.share, table->decimals, buffer);
+		return report_range(table->report, &row->total, row->total_between,
+				    table->decimals, buffer);
 	case COLUMN_SELF:
 		return format_share(row->self.share.value, buffer);
 	case COLUMN_SELF_RANGE:
 		return !row->self.samples && !row->self.weight ? "" :
-		       format_range(table->term, &row->self.share, table->decimals, buffer);
+		       report_range(table->report, &row->self, row->self_between,
+				    table->decimals, buffer);
 	case COLUMN_SAMPLES:
 		return format_count(row->self.samples, buffer);
 	case COLUMN_PERIOD:

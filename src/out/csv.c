@@ -4,7 +4,7 @@
  * names and order of the JSON output's row members. Columns of totals are always present, and empty if
  * totals are unknown. If there are several events, the last column is the event's name.
  *
- * In modes of time, the last columns are times by state.
+ * The last columns are between-run intervals, if they are known; in modes of time, times by state.
  *
  * Each event group has its own table: numeric columns for each event are named EVENT.NUMBER, followed
  * by those of ratios, then the keys.
@@ -26,6 +26,7 @@ struct columns {
 	enum sp_key keys[SP_KEY_LIMIT];
 	size_t count;
 	bool build_id, events;
+	bool between; /* rows have between-run intervals */
 };
 
 static void put_name(const char *name, FILE *out)
@@ -45,6 +46,9 @@ static void put_key_names(const struct columns *columns, FILE *out)
 		fputs(",event", out);
 	if (columns->report->mode != SP_MODE_CPU)
 		times_write_csv_titles(out);
+	if (columns->between)
+		fputs(",self_between_low,self_between_high,total_between_low,total_between_high",
+		      out);
 	putc('\n', out);
 }
 
@@ -94,6 +98,14 @@ static void put_weights(const struct sp_weight *self, const struct sp_weight *to
 		fputs(",,,,", out);
 }
 
+static void put_between(const struct sp_between *between, FILE *out)
+{
+	if (between)
+		fprintf(out, ",%.10g,%.10g", between->low, between->high);
+	else
+		fputs(",,", out);
+}
+
 static void put_row(const struct columns *columns, const struct sp_profile *profile, bool totals,
 		    const struct sp_row *row, FILE *out)
 {
@@ -101,6 +113,10 @@ static void put_row(const struct columns *columns, const struct sp_profile *prof
 	put_keys(columns, row, profile->event, out);
 	if (row->self_times)
 		times_write_csv(row->self_times, totals ? row->total_times : NULL, out);
+	if (columns->between) {
+		put_between(row->self_between, out);
+		put_between(totals ? row->total_between : NULL, out);
+	}
 	putc('\n', out);
 }
 
@@ -186,8 +202,12 @@ static bool write_csv(const struct report *report, FILE *out)
 				  .build_id = report_has_key(report, SP_KEY_DSO),
 				  .events = has_events(report)};
 	columns.count = report_ordered_keys(report, columns.keys);
+	for (size_t i = 0; i < report->profile_count; i++)
+		columns.between |= report->profiles[i]->row_count &&
+				   sp_profile_row(report->profiles[i], 0)->self_between;
 	struct columns joint = columns;
 	joint.events = false;
+	joint.between = false;
 	for (size_t i = 0; i < report->group_count; i++)
 		put_group(report, &joint, &report->groups[i], out);
 	bool head = report->group_count > 0; /* the groups' tables come first, so the header for the other
@@ -211,6 +231,7 @@ static bool write_csv(const struct report *report, FILE *out)
 
 const struct output_format output_csv = {
 	.name = "csv",
+	.intervals = true,
 	.files = (const char *const[]){"*.csv", NULL},
 	.write = write_csv,
 };

@@ -267,7 +267,8 @@ static void put_hot(const struct explanation *explanation, const struct hot *hot
 {
 	const struct sp_row *row = hot->row;
 	char share[FORMAT_SIZE], range[FORMAT_SIZE];
-	const char *interval = format_range(&explanation->report->term, &row->self.share, 1, range);
+	const char *interval =
+		report_range(explanation->report, &row->self, row->self_between, 1, range);
 	fprintf(out, "  %s (%s) ", format_share(row->self.share.value, share),
 		interval + strspn(interval, " "));
 	put_name(explanation->report, row->function, out);
@@ -325,7 +326,7 @@ static void put_text(const struct explanation *explanation, FILE *out)
 		fputs("no samples to explain: 'sprof report' prints the reason\n", out);
 		return;
 	}
-	fputs("\nhottest functions: self (95% interval)\n", out);
+	fputs("\nhottest functions: self (95% interval; ~: for another run, as it varies)\n", out);
 	for (size_t i = 0; i < explanation->count; i++)
 		put_hot(explanation, &explanation->hot[i], out);
 	fputs("\nmore: sprof report --callers FUNCTION; -S FUNCTION -s srcline; -s tid; -g\n", out);
@@ -447,6 +448,7 @@ const struct output_format output_explain = {
 	.name = "text",
 	NEEDS,
 	.paged = true,
+	.intervals = true,
 	.write = write_text,
 };
 

@@ -14,6 +14,7 @@ struct output_format {
 	bool comms;            /* the tree begins with commands */
 	bool lines;            /* the tree's nodes are by source line */
 	bool addresses;        /* the tree's nodes are by sampled address */
+	bool intervals;        /* has intervals of rows */
 	bool functions;        /* needs rows by dso and function, with totals, ordered by self */
 	bool folds_python;     /* leaves out Python's interpreter without --interpreter-frames */
 	bool timeline;         /* needs timelines */

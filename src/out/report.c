@@ -96,6 +96,31 @@ bool report_by_total(const struct report *report)
 	return report->children && !report->order_by_self;
 }
 
+struct sp_share report_interval(const struct report *report, const struct sp_share *within,
+				const struct sp_between *between, bool *varies_ret)
+{
+	struct sp_share share = *within;
+	*varies_ret = between && between->varies && report->interval != SHOWN_WITHIN;
+	if (*varies_ret || (between && report->interval == SHOWN_BETWEEN)) {
+		share.low = between->low;
+		share.high = between->high;
+	}
+	return share;
+}
+
+const char *report_range(const struct report *report, const struct sp_weight *weight,
+			 const struct sp_between *between, int decimals, char buffer[FORMAT_SIZE])
+{
+	bool varies;
+	const struct sp_share share = report_interval(report, &weight->share, between, &varies);
+	format_range(&report->term, &share, decimals, buffer);
+	if (varies) {
+		memmove(buffer + 1, buffer, FORMAT_SIZE - 1);
+		buffer[0] = '~';
+	}
+	return buffer;
+}
+
 bool report_has_intervals(const struct report *report)
 {
 	return !report->term.width || report->term.width >= INTERVALS_WIDTH;

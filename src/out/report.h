@@ -6,6 +6,7 @@
 #include <sprof/private/command.h>
 #include <sprof/sprof.h>
 #include <stdio.h>
+#include "out/format_value.h"
 #include "term.h"
 
 /* Event group with its events as columns of one table. */
@@ -28,6 +29,13 @@ enum report_column {
 	REPORT_COLUMN_WAITS,
 	REPORT_COLUMN_LONGEST,
 	REPORT_COLUMN_END,
+};
+
+/* Intervals that text and pages show. */
+enum shown_interval {
+	SHOWN_BY_ROW, /* between-run if the row's share varies, else within-run */
+	SHOWN_WITHIN,
+	SHOWN_BETWEEN,
 };
 
 /*
@@ -75,6 +83,7 @@ struct report {
 	size_t tree_most;        /* most nodes of a tree: report_limit_tree(); 0: no limit */
 	double row_coverage;     /* text shows the first rows that have this part of self; 0: no limit */
 	size_t row_most;         /* most rows of an event; 0: no limit */
+	enum shown_interval interval;
 	const struct sp_event *const *events; /* event of each profile; NULL: unknown */
 	bool quiet;
 	struct term term;
@@ -102,6 +111,17 @@ bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret);
 
 /* Returns the weight by which rows and nodes are ordered and limited. */
 const struct sp_weight *row_order_weight(const struct report *report, const struct sp_row *row);
+
+/*
+ * Returns a share with the interval that text and pages show, and whether it has the mark "~":
+ * it is between-run, because the share varies. `between` may be NULL.
+ */
+struct sp_share report_interval(const struct report *report, const struct sp_share *within,
+				const struct sp_between *between, bool *varies_ret);
+
+/* Formats that interval, with its mark. Returns `buffer`. */
+const char *report_range(const struct report *report, const struct sp_weight *weight,
+			 const struct sp_between *between, int decimals, char buffer[FORMAT_SIZE]);
 
 /* Returns whether rows are ordered and limited by total; else they are by self. */
 bool report_by_total(const struct report *report);

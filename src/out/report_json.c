@@ -33,6 +33,15 @@ static void write_bounds(struct json *json, const struct sp_weight *weight, uint
 	json_double(json, total ? "total_most" : "self_most", high);
 }
 
+/* Writes the between-run interval, if it is known. */
+static void write_between(struct json *json, const struct sp_between *between, bool total)
+{
+	if (!between)
+		return;
+	json_double(json, total ? "total_between_low" : "self_between_low", between->low);
+	json_double(json, total ? "total_between_high" : "self_between_high", between->high);
+}
+
 static void write_name(struct json *json, const char *key, const char *name)
 {
 	if (name)
@@ -112,6 +121,9 @@ static void write_row(const struct row_keys *of, struct json *json, const struct
 		write_bounds(json, &row->self, of->missing, row->missing_weight, false);
 	if (of->missing && of->totals)
 		write_bounds(json, &row->total, of->missing, row->missing_weight, true);
+	write_between(json, row->self_between, false);
+	if (of->totals)
+		write_between(json, row->total_between, true);
 	if (row->self_times)
 		times_write_json(json, "self_times", row->self_times);
 	if (row->self_times && of->totals)
@@ -414,6 +426,7 @@ static bool write_json(const struct report *report, FILE *out)
 
 const struct output_format output_json = {
 	.name = "json",
+	.intervals = true,
 	.files = (const char *const[]){"*.json", NULL},
 	.write = write_json,
 };

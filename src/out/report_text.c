@@ -350,11 +350,28 @@ static const struct sp_profile *first_with_rows(const struct report *report)
 	return NULL;
 }
 
+/* Returns whether text shows a row with the mark of a share that varies. */
+static bool shows_varying(const struct report *report)
+{
+	for (size_t i = 0; i < report->profile_count && !report->hide_rows; i++) {
+		const struct sp_profile *profile = report->profiles[i];
+		size_t count = report_text_row_count(report, profile);
+		for (size_t j = 0; j < count; j++) {
+			const struct sp_row *row = sp_profile_row(profile, j);
+			const struct sp_between *between =
+				report_by_total(report) ? row->total_between : row->self_between;
+			if (between && between->varies)
+				return report->interval != SHOWN_WITHIN;
+		}
+	}
+	return false;
+}
+
 /* Writes the legend of the columns after the first event with rows, once for the report. */
 static void write_legend(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	bool times = true;
-	char text[160];
+	char text[240];
 	if (report->quiet || profile != first_with_rows(report))
 		return;
 	for (size_t i = 0; i < report->profile_count; i++)
@@ -369,8 +386,14 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	if (wakers || (!report->column_count && !report_has_intervals(report)))
 		snprintf(text, sizeof(text), "Percentages are of %s.", of);
 	else
-		snprintf(text, sizeof(text), "Percentages are of %s; %s is the 95%% confidence interval.", of,
-			 term_glyph(&report->term, "low–high", "low-high"));
+		snprintf(text, sizeof(text),
+			 "Percentages are of %s; %s is the 95%% confidence interval%s%s.", of,
+			 term_glyph(&report->term, "low–high", "low-high"),
+			 report->interval == SHOWN_BETWEEN ? " for another run" : "",
+			 !shows_varying(report)		   ? ""
+			 : report->interval == SHOWN_BETWEEN ? "; with ~, the share varies"
+			 : report->recording_count > 1	   ? "; ~: for another run, as runs differ"
+					: "; ~: for another run, as the share varies over time");
 	write_words(report, 0, text, out);
 	if (report->mode == SP_MODE_LATENCY)
 		write_words(report, 0, "Latency is time until the process ends, not the latency of "
@@ -509,6 +532,7 @@ static bool write_text(const struct report *report, FILE *out)
 
 const struct output_format output_text = {
 	.name = "text",
+	.intervals = true,
 	.files = (const char *const[]){"*.txt", NULL},
 	.paged = true,
 	.folds_python = true,

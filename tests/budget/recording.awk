@@ -32,6 +32,7 @@ BEGIN {
 }
 END {
 	print "arch x86_64"
+	printf "span 1000000000 %.0f\n", 1000000000 + (count - 1) * 250000
 	print "event cpu-clock user " (kind == "copies" ? kind : "chain")
 	if (kind == "wall")
 		print "event offcpu-time user chain addr"

@@ -88,6 +88,7 @@ sprof=$top_builddir/src/.libs/sprof
 input=/dev/null
 job chains "$sprof" report --no-inline -i chains
 job copies "$sprof" report --no-inline -i copies
+job between "$sprof" report --no-inline --children --format csv -i chains
 job inlines "$sprof" report -g -i chains
 job wall "$sprof" report --mode wall -i waits
 job html "$sprof" report -i chains -o page.html

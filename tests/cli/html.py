@@ -46,7 +46,7 @@ def read_tree(data):
     head["functions"] = [columns.column(head["functionCount"]) for _ in range(4)]
     for event in head["events"]:
         event["node"] = [columns.column(event["nodes"]) for _ in range(5)]
-        count = 12 if head["mode"] == "cpu" else 14
+        count = 13 if head["mode"] == "cpu" else 15
         event["row"] = [columns.column(event["rows"]) for _ in range(count)]
     assert columns.at == len(data), "bytes after the tree"
     return head
@@ -193,16 +193,24 @@ def check_pairs(head, report):
         assert sorted([*pair, *sums[pair]] for pair in sums) == [row[:4] for row in rows], "%s, not %s" % (sums, rows)
 
 
-SHARES = ["self", "self_low", "self_high", "total", "total_low", "total_high"]
+SHARES = ["self", "self_low", "self_high", "total", "total_low", "total_high", "self_between_low",
+          "self_between_high", "total_between_low", "total_between_high"]
 
 
 def wanted_row(one):
-    """Returns a row of the JSON report: name, object, four counts, six shares."""
+    """Returns a row of the JSON report: name, object, four counts, ten shares."""
     name = one.get("function", one.get("symbol"))
     full = {"total" + key[4:]: value for key, value in one.items() if key.startswith("self")}
     full.update(one)
     return ((shown(name), shown(one.get("dso", "")), one["self_samples"], one["self_weight"],
-             full["total_samples"], full["total_weight"]), [full[key] for key in SHARES])
+             full["total_samples"], full["total_weight"]), [full.get(key) for key in SHARES])
+
+
+def shown_shares(one, varies):
+    """Returns the six shares that the page shows: bounds are between-run where its row varies."""
+    self_bounds = one[6:8] if varies & 1 else one[1:3]
+    total_bounds = one[8:10] if varies & 2 else one[4:6]
+    return [one[0], *self_bounds, one[3], *total_bounds]
 
 
 def check_report(head, report):
@@ -214,14 +222,15 @@ def check_report(head, report):
         row, strings = event["row"], head["strings"]
         rows = sorted(wanted_row(one) for one in wanted["rows"])
         got = sorted(((strings[names[function]], strings[dsos[function]], *(row[k][i] for k in range(2, 6))),
-                      [row[k][i] / 1e9 for k in range(6, 12)]) for i, function in enumerate(row[0]))
+                      [row[k][i] / 1e9 for k in range(6, 12)], row[12][i]) for i, function in enumerate(row[0]))
         assert [one[0] for one in got] == [one[0] for one in rows], "rows of %s differ" % event["name"]
         if head["mode"] != "cpu":
             times = [one["self_times"] for one in wanted["rows"]]
-            for column, key in ((12, "waits"), (13, "longest_wait_ns")):
+            for column, key in ((13, "waits"), (14, "longest_wait_ns")):
                 assert sorted(row[column]) == sorted(one[key] for one in times), "%s differ" % key
-        for (name, shares), (_, others) in zip(got, rows):
-            assert all(abs(a - b) <= 1e-9 for a, b in zip(shares, others)), "shares of %s differ" % name[0]
+        for (name, shares, varies), (_, others) in zip(got, rows):
+            wanted_shares = shown_shares(others, varies)
+            assert all(abs(a - b) <= 1e-9 for a, b in zip(shares, wanted_shares)), "shares of %s differ" % name[0]
         for name, other in (("samples", "samples"), ("weight", "weight"), ("lost", "lost"), ("lostOwn", "lost_own")):
             assert event[name] == wanted[other], "%s of %s differ" % (name, event["name"])
         assert event["idleThreads"] == wanted.get("idle_threads", 0), "idle threads of %s differ" % event["name"]

@@ -18,6 +18,7 @@
  *	                                    all else
  *	rename NAME                         the last event
  *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
+ *	span FIRST LAST                     times of the first and last sample;
  *	                                    likewise
  *	comm PID TID NAME                   in names, \xHH is a byte
  *	exec PID TID NAME
@@ -594,6 +595,12 @@ static void keep_cmdline(struct recording *recording, char **words)
 	recording->info.cmdline = (const char *const *)recording->words_kept;
 }
 
+static void keep_span(struct recording *recording, char **words)
+{
+	recording->end.first_sample_ns = number(recording, words[1]);
+	recording->end.last_sample_ns = number(recording, words[2]);
+}
+
 /* Parses a line before the first record. Returns true if it is one. */
 static bool read_head(struct recording *recording, char **words)
 {
@@ -610,6 +617,8 @@ static bool read_head(struct recording *recording, char **words)
 		recording->info.arch = strdup(value);
 	else if (!strcmp(words[0], "cmdline"))
 		keep_cmdline(recording, words);
+	else if (!strcmp(words[0], "span"))
+		keep_span(recording, words);
 	else
 		return false;
 	return true;

@@ -66,7 +66,7 @@ objcopy --redefine-sym hostile='</script><b>"x"
 # A thread that ends may be sampled after it has lost its number: records again.
 for attempt in 1 2 3 4 5; do
 	"$SPROF" record -q -F 2000 -o data -- ./work || exit 99
-	"$SPROF" report -q data --format csv -s tid >tids
+	"$SPROF" report -q data --format csv --interval within -s tid >tids
 	comment "recording $attempt: $(awk -F, 'NR > 1 { printf "%s ", $NF }' tids)"
 	[ "$(wc -l <tids)" -gt 3 ] || break
 done

@@ -152,10 +152,10 @@ prints "--percentage relative" report -q -s comm --pid 9 --percentage relative <
 100.00%  34.2- 100  other
 END
 
-prints "csv" sh -c '"$SPROF" report --format csv -s pid | cut -d , -f 1,4-6,9-' <<'END'
-self,self_samples,self_weight,total,total_samples,total_weight,pid
-0.8,8,8000000,0.8,8,8000000,7
-0.2,2,2000000,0.2,2,2000000,9
+prints "csv" sh -c '"$SPROF" report --format csv -s pid | cut -d , -f 1,4-6,9-11,12' <<'END'
+self,self_samples,self_weight,total,total_samples,total_weight,pid,self_between_low
+0.8,8,8000000,0.8,8,8000000,7,0.4614760147
+0.2,2,2000000,0.2,2,2000000,9,0.05083533189
 END
 prints "folded" report --format folded --kallsyms kallsyms <<'END'
 demo;[demo] 6
@@ -190,7 +190,7 @@ lost lost_own name repaired rows samples stacks throttled tree weight
 cpu-clock 10 10000000 0 0
 bad_memory=0 complete=0 depth_limit=0 no_unwind_info=0 none=10 skipped=0 switched=0 truncated=0; count=0 ns=0
 6 rows, weight 10000000
-comm dso function self self_high self_low self_samples self_weight total total_high total_low total_samples total_weight
+comm dso function self self_between_high self_between_low self_high self_low self_samples self_weight total total_between_high total_between_low total_high total_low total_samples total_weight
 depth 1
 (stderr) sprof: perf.data has no call chains; 'sprof record -g' records them
 END
@@ -343,13 +343,13 @@ self_high,total,symbol
 0.6900118936,0.1666666667,0x40
 END
 prints "csv of several events names them" sh -c \
-	'"$SPROF" report --format csv -s comm -i chains.data | cut -d , -f 1,4-6,9-' <<'END'
+	'"$SPROF" report --format csv -s comm -i chains.data | cut -d , -f 1,4-6,9-12' <<'END'
 self,self_samples,self_weight,total,total_samples,total_weight,comm,event
 1,4,600,1,4,600,de;mo,cpu-clock
 1,1,1,1,1,1,de;mo,page-faults
 END
 prints "csv without totals" sh -c \
-	'"$SPROF" report --format csv -s comm --no-children -i chains.data | cut -d , -f 1,4-' <<'END'
+	'"$SPROF" report --format csv -s comm --no-children -i chains.data | cut -d , -f 1,4-12' <<'END'
 self,self_samples,self_weight,total,total_low,total_high,total_samples,total_weight,comm,event
 1,4,600,,,,,,de;mo,cpu-clock
 1,1,1,1,0.2065493144,1,1,1,de;mo,page-faults
@@ -374,7 +374,7 @@ prints "rows have bounds for what is missing" \
  "self_least": 0.1538461538
  "self_most": 1
  "total_least": 0.1538461538
- "total_most": 1}
+ "total_most": 1
 END
 prints "the head says what the data is worth" report -i chains.data -s comm <<'END'
 chains.data

@@ -34,7 +34,7 @@ rows() {
 	file=$1
 	event=$2
 	shift 2
-	report -i "$file" --format json --no-children "$@" | tr -d '\\' | awk -v event="$event" '
+	report -i "$file" --format json --interval within --no-children "$@" | tr -d '\\' | awk -v event="$event" '
 		/"name": / { here = index($0, "\"name\": \"" event "\"") > 0 }
 		here && /"self_samples": / {
 			line = $0
@@ -103,7 +103,7 @@ else
 fi
 
 # In programs' formats all are columns of one table.
-report -i "$several" -s trace_fields --format csv | sed -n '1s/.*total_weight,//p' >"$tmp/got"
+report -i "$several" -s trace_fields --format csv --interval within | sed -n '1s/.*total_weight,//p' >"$tmp/got"
 echo "prev_comm,prev_pid,prev_prio,prev_state,next_comm,next_pid,next_prio,parent_comm,parent_pid,child_comm,child_pid,id,args,event" >"$tmp/wanted"
 same "all fields of all events" "$tmp/wanted" "$tmp/got"
 report -i "$several" -s trace_fields | awk 'NF == 1 { getline; print }' | tr -s ' ' >"$tmp/got"

@@ -59,7 +59,7 @@ report() {
 }
 
 rows() {
-	report --no-children -s symbol --format csv -q | awk -F , 'NR > 1 { print $NF, $4 }' | sort
+	report --no-children -s symbol --format csv --interval within -q | awk -F , 'NR > 1 { print $NF, $4 }' | sort
 }
 {
 	echo "$gap 2"
@@ -102,10 +102,10 @@ check "JSON says of rows and nodes where names are from" \
 	test "$(grep -o '"name_source": "cfi"' json | wc -l)" = 8
 check "gaps have a source of their own" \
 	test "$(grep -o '"name_source": "gap"' json | wc -l)" = 4
-report -S "fn@$again" --no-children -s symbol --format csv -q | tail -n +2 >got
+report -S "fn@$again" --no-children -s symbol --format csv --interval within -q | tail -n +2 >got
 check "a filter takes the name" test "$(awk -F , '{ print $NF, $4 }' got)" = "fn@$again 2"
 
-report -s addr --no-children --format csv -q | awk -F , 'NR > 1 { print $NF, $4 }' | sort >got
+report -s addr --no-children --format csv --interval within -q | awk -F , 'NR > 1 { print $NF, $4 }' | sort >got
 for place in "again 0x10" "again 0x20" "outer 0x7f" "bare 0x10" "bare 0x3f" "end 0x8"; do
 	# shellcheck disable=SC2086 # words
 	echo "$(at $place) prog 1"
@@ -168,7 +168,7 @@ if $CC -nostdlib -static -no-pie -Wl,--build-id=none -o root/hand hand.S 2>err &
 		awk '{ print "sample 0 7 7 0 " 1000000000 + NR " 1000 " $1 }' places
 	} >text
 	recording hand.data <text
-	"$SPROF" report --symfs "$tmp/root" -i hand.data -q -s addr,symbol --format csv |
+	"$SPROF" report --symfs "$tmp/root" -i hand.data -q -s addr,symbol --format csv --interval within |
 		awk -F , 'NR > 1 { split($NF, at, " "); print at[1], $(NF - 1) }' |
 		sort >got
 	hex=$(printf '%x' $((begin + 0xc0))) after=$(printf '%x' $((begin + 0x100)))

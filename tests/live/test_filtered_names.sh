@@ -95,7 +95,7 @@ select_names() {
 
 # list [OPTION]...: the names of a table.
 list() {
-	"$SPROF" report -q -i "$tmp/data" --format csv --no-children -d prog \
+	"$SPROF" report -q -i "$tmp/data" --format csv --interval within --no-children -d prog \
 		--percent-limit 0 "$@" \
 		2>"$tmp/err" | awk 'NR > 1 {
 			if (match($0, /"[^"]*"$/)) print substr($0, RSTART + 1, RLENGTH - 2)
@@ -113,7 +113,7 @@ equal() {
 views() {
 	title=$1
 	shift
-	pids=$("$SPROF" report -q -i "$tmp/data" --format csv --no-children -s pid "$@" \
+	pids=$("$SPROF" report -q -i "$tmp/data" --format csv --interval within --no-children -s pid "$@" \
 		2>"$tmp/err" |
 		sed '1d; s/.*,//')
 	for key in function symbol; do

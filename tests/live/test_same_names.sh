@@ -60,7 +60,7 @@ build() {
 
 # rows DATA... [OPTION]...: names, without rare ones.
 rows() {
-	"$SPROF" report -q --format csv -s function --no-children -d prog --percent-limit 2 "$@" \
+	"$SPROF" report -q --format csv --interval within -s function --no-children -d prog --percent-limit 2 "$@" \
 		2>"$tmp/err" | awk -F, 'NR > 1 { name = $NF; gsub(/"/, "", name); print name }' | sort
 }
 
@@ -73,7 +73,7 @@ samples() {
 outputs() {
 	rows -i "$tmp/data" >"$tmp/got"
 	same "$1: rows of functions" "$tmp/names" "$tmp/got"
-	"$SPROF" report -q --format csv -s symbol --no-children -d prog --percent-limit 2 -i "$tmp/data" |
+	"$SPROF" report -q --format csv --interval within -s symbol --no-children -d prog --percent-limit 2 -i "$tmp/data" |
 		awk -F, 'NR > 1 { gsub(/"/, "", $NF); print $NF }' | sort >"$tmp/got"
 	same "$1: rows of symbols" "$tmp/names" "$tmp/got"
 	"$SPROF" report -q --format folded -i "$tmp/data" --percent-limit 2 |
@@ -107,7 +107,7 @@ against_perf() {
 		skip "$1: the samples are perf's" "no perf"
 		return
 	fi
-	"$SPROF" report -q --format csv -s function --no-children -d prog --percent-limit 2 \
+	"$SPROF" report -q --format csv --interval within -s function --no-children -d prog --percent-limit 2 \
 		-i "$tmp/data" >"$tmp/csv"
 	samples "$tmp/csv" >"$tmp/got"
 	perf report -i "$tmp/data" --stdio --no-children -g none -n -s dso,sym --percent-limit 2 \
@@ -141,16 +141,16 @@ several_builds() {
 	for part in old copy new; do
 		"$SPROF" record -q -o "$tmp/$part.data" -- "$tmp/$part/prog" || exit 99
 	done
-	"$SPROF" report -q --format csv -s dso,symbol --no-children --percent-limit 2 -S 'f(double)' \
+	"$SPROF" report -q --format csv --interval within -s dso,symbol --no-children --percent-limit 2 -S 'f(double)' \
 		"$tmp/old.data" "$tmp/new.data" "$tmp/copy.data" 2>"$tmp/err" |
 		awk -F, 'NR > 1 { gsub(/"/, ""); print $(NF - 2), $(NF - 1), $NF }' >"$tmp/got"
 	check "copies of a file are one row, other files of its name are not" \
 		test "$(grep -c 'f(double)' "$tmp/got")" = 2
 	check "files of one name have the part of the path that distinguishes them" \
 		sh -c "grep -q 'old/prog' '$tmp/got' && grep -q 'copy/prog' '$tmp/got'"
-	check "that part is a filter" test "$("$SPROF" report -q -s dso --format csv -d old/prog \
+	check "that part is a filter" test "$("$SPROF" report -q -s dso --format csv --interval within -d old/prog \
 		"$tmp/old.data" "$tmp/new.data" 2>"$tmp/err" | grep -c '/prog')" = 1
-	"$SPROF" report -q -s symbol --format csv --no-children --percent-limit 2 -S 'f(int)' \
+	"$SPROF" report -q -s symbol --format csv --interval within --no-children --percent-limit 2 -S 'f(int)' \
 		"$tmp/old.data" "$tmp/new.data" 2>"$tmp/err" >"$tmp/got"
 	check "without files, names that are of several have them" grep -q 'f(int) \[old/prog\]' "$tmp/got"
 }

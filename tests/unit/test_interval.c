@@ -54,6 +54,113 @@ TEST(bounds_hold_at_the_ends)
 	}
 }
 
+/*
+ * Calls and results of these functions of R 4.2:
+ *
+ * wilson <- function(p, n, z) {
+ *   c <- (p + z^2/(2*n)) / (1 + z^2/n); h <- z*sqrt(p*(1-p)/n + z^2/(4*n^2)) / (1 + z^2/n)
+ *   c(c-h, c+h) }
+ * parts <- function(k, n, e) {
+ *   B <- length(k); N <- sum(n); p <- sum(k)/N; d <- k - p*n; v <- B/(B-1)*sum(d^2)/N^2
+ *   phi <- v*e/(p*(1-p))
+ *   r <- if (phi < 2) 0 else min(max(sum(d[-1]*d[-B])/sum(d^2) + 1/B, 0), .85)
+ *   f <- (1+r)/(1-r); c(phi, wilson(p, p*(1-p)/(v*f), qt(.975, max(2.5, (B-1)/f)))) }
+ * runs <- function(k, n, e) {
+ *   s <- k/n; m <- length(k); h <- sum(n)/e/2; p <- sum(k)/sum(n); t <- qt(.975, m-1)/sqrt(m)
+ *   phi <- var(s)/m*e/(p*(1-p)); x <- log((k+h)/(n-k+h))
+ *   c(phi, if (p < .05) plogis(mean(x) + c(-t, t)*sd(x)) else mean(s) + c(-t, t)*sd(s)) }
+ */
+struct spread_case {
+	uint64_t row[20], whole[20];
+	size_t count;
+	double n_eff, dispersion, low, high;
+};
+
+#define EVEN {50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50}
+
+static const struct spread_case part_cases[] = {
+	/* parts(c(15,17,14,...), rep(50,20), 1000) */
+	{{15, 17, 14, 16, 13, 15, 18, 12, 15, 16, 14, 15, 17, 13, 15, 16, 14, 15, 15, 15}, EVEN, 20,
+	 1000, 0.200501253, 0.286599008, 0.313752022},
+	/* parts(rep(c(30,0,0,0),5), rep(50,20), 1000) */
+	{{30, 0, 0, 0, 30, 0, 0, 0, 30, 0, 0, 0, 30, 0, 0, 0, 30, 0, 0, 0}, EVEN, 20,
+	 1000, 27.8637770898, 0.0643015595, 0.3118482370},
+	/* parts(c(rep(0,10),rep(30,10)), rep(50,20), 1000) */
+	{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30}, EVEN, 20,
+	 1000, 22.5563909774, 0.0222019405, 0.8899791118},
+	/* parts(10*(1:10), c(100,120,90,100,130,100,110,100,150,140), 500) */
+	{{10, 20, 30, 40, 50, 60, 70, 80, 90, 100},
+	 {100, 120, 90, 100, 130, 100, 110, 100, 150, 140}, 10,
+	 500, 10.4537452926, 0.0941321776, 0.8931935468},
+	/* parts(c(3,rep(0,19)), rep(50,20), 1000) */
+	{{3}, EVEN, 20, 1000, 3.009027081, 0.000444697794, 0.01994547048},
+};
+
+static const struct spread_case run_cases[] = {
+	/* runs(c(300,320,310), c(1000,1000,1000), 3000) */
+	{{300, 320, 310}, {1000, 1000, 1000}, 3, 3000, 0.467508181, 0.285158623, 0.334841377},
+	/* runs(c(300,500,100), c(1000,1200,900), 3100): the bound below 0 is cut */
+	{{300, 500, 100}, {1000, 1200, 900}, 3, 3100, 119.242841654, 0, 0.658964497},
+	/* runs(c(10,0,25,12), c(1000,1000,1000,900), 3900); a run without samples does not count */
+	{{10, 0, 25, 0, 12}, {1000, 1000, 1000, 0, 900}, 5, 3900,
+	 8.700934544, 0.000400052814, 0.099334277865},
+};
+
+/* Bounds may differ as much as interval_student() does. */
+static void check_spread(const struct spread_case *of, bool runs)
+{
+	const struct interval_batches whole = interval_batches_of(of->whole, of->count, of->n_eff);
+	double sum = 0;
+	for (size_t i = 0; i < of->count; i++)
+		sum += (double)of->row[i];
+	struct sp_share share = {.value = sum / whole.total, .low = -1, .high = 2};
+	double ratio = (runs ? interval_of_runs : interval_of_parts)(&share, of->row, &whole);
+	ck_assert_msg(fabs(ratio / of->dispersion - 1) < 1e-8, "%.10g, not %.10g", ratio,
+		      of->dispersion);
+	double most = 0.01 * (of->high - of->low);
+	ck_assert_msg(fabs(share.low - of->low) < most, "%g, not %g", share.low, of->low);
+	ck_assert_msg(fabs(share.high - of->high) < most, "%g, not %g", share.high, of->high);
+}
+
+TEST(variation_of_parts_and_runs_is_that_of_r)
+{
+	for (size_t i = 0; i < sizeof(part_cases) / sizeof(*part_cases); i++)
+		check_spread(&part_cases[i], false);
+	for (size_t i = 0; i < sizeof(run_cases) / sizeof(*run_cases); i++)
+		check_spread(&run_cases[i], true);
+}
+
+/* qt(.975, c(2, 2.5, 3, 5, 10, 19)) */
+TEST(students_bounds_are_those_of_r)
+{
+	static const struct {
+		double df, t, error;
+	} cases[] = {
+		{2, 4.30265273, 0.01}, {2.5, 3.57465484, 0.004}, {3, 3.18244631, 0.002},
+		{5, 2.57058184, 3e-4}, {10, 2.22813885, 1e-5},	 {19, 2.09302405, 1e-6},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		ck_assert_double_le(fabs(interval_student(cases[i].df) / cases[i].t - 1),
+				    cases[i].error);
+}
+
+/* Nothing varies, or there is too little: the interval stays as it was. */
+TEST(without_variation_there_is_no_interval_of_parts)
+{
+	static const uint64_t whole[20] = EVEN, none[20];
+	const struct interval_batches all = interval_batches_of(whole, 20, 1000);
+	const struct interval_batches two = interval_batches_of(whole, 2, 100);
+	const struct interval_batches empty = interval_batches_of(none, 20, 0);
+	struct sp_share share = {.low = 0.25, .high = 0.75};
+	ck_assert(interval_of_parts(&share, none, &all) == 0);
+	ck_assert(interval_of_parts(&share, whole, &all) == 0);
+	ck_assert(interval_of_parts(&share, none, &empty) == 0);
+	ck_assert(interval_of_runs(&share, none, &all) == 0);
+	ck_assert(interval_of_runs(&share, (const uint64_t[]){10, 20}, &two) == 0);
+	ck_assert(interval_of_runs(&share, none, &empty) == 0);
+	ck_assert(share.low == 0.25 && share.high == 0.75);
+}
+
 TEST(weight_that_was_not_sampled_widens)
 {
 	/* 30 of 100, with 20 to 40 certain; 100 more, and 60 of these may be the row's. */

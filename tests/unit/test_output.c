@@ -110,6 +110,39 @@ TEST(csv_has_the_columns_of_the_contract)
 		"\"hash<int, char>(std::map<int, int> const&, int)\",0123abcd\n");
 }
 
+/* A share's between-run interval replaces the other where it varies. */
+TEST(between_run_intervals_are_marked_where_they_are_shown)
+{
+	static const struct sp_between varies = {0.25, 0.875, 40, true};
+	static const struct sp_between steady = {0.5, 0.75, 2, false};
+	struct sp_row row = rows[0];
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	profile.rows = &row;
+	profile.row_count = 1;
+	row.self_between = &varies;
+	row.total_between = &steady;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "60.00%  ~25.0-87.5  "));
+	report.children = true;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "60.00%  54.0-66.0  "));
+	report.interval = SHOWN_BETWEEN;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "60.00%  50.0-75.0  "));
+	report.children = false;
+	report.interval = SHOWN_WITHIN;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "60.00%  54.0-66.0  "));
+	const char *text = write_output(&output_csv, &report);
+	ck_assert_ptr_nonnull(strstr(text, ",build_id,self_between_low,self_between_high,"
+					   "total_between_low,total_between_high\n"));
+	ck_assert_ptr_nonnull(strstr(text, ",0123abcd,0.25,0.875,0.5,0.75\n"));
+	text = write_output(&output_json, &report);
+	ck_assert_ptr_nonnull(strstr(text, "\"self_low\": 0.54, "));
+	ck_assert_ptr_nonnull(strstr(
+		text, "\"build_id\": \"0123abcd\", \"self_between_low\": 0.25, "
+		      "\"self_between_high\": 0.875, \"total_between_low\": 0.5, "
+		      "\"total_between_high\": 0.75}"));
+}
+
 TEST(csv_keys_come_in_the_order_of_the_contract_not_of_the_user)
 {
 	static const enum sp_key keys[] = {SP_KEY_CPU, SP_KEY_PID};

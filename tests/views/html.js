@@ -72,9 +72,21 @@ function sorted(rows) {
 const shown = (text) => text.replace(/[\0-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
 	"\ufffd");
 
+// Returns the row of the JSON report that the page shows; bounds are between-run where its row varies (`shown`).
+function withBounds(row, shown) {
+	for (const kind of ["self", "total"])
+		if (shown[`${kind}Varies`])
+			for (const end of ["Low", "High"])
+				row[kind + end] = row[`${kind}Between${end}`];
+	return row;
+}
+
 const rowOf = (row) => ({name: shown(row.function ?? row.symbol), dso: shown(row.dso || ""), self: row.self, selfLow: row.self_low,
 	selfHigh: row.self_high, selfSamples: row.self_samples, selfWeight: row.self_weight,
 	total: row.total ?? row.self, totalLow: row.total_low ?? row.self_low, totalHigh: row.total_high ?? row.self_high,
+	selfBetweenLow: row.self_between_low, selfBetweenHigh: row.self_between_high,
+	totalBetweenLow: row.total_between_low ?? row.self_between_low,
+	totalBetweenHigh: row.total_between_high ?? row.self_between_high,
 	totalSamples: row.total_samples ?? row.self_samples, totalWeight: row.total_weight ?? row.self_weight});
 
 // Reads stacks of `report --format folded`: COMM;FRAME;... SAMPLES.
@@ -92,6 +104,7 @@ async function compareRows(tab, event, shares) {
 	for (let i = 0; i < Math.min(got.length, wanted.length) && faults.length < 10; i++) {
 		if (got[i].name !== wanted[i].name || got[i].dso !== wanted[i].dso)
 			fail(`${got[i].name} of ${got[i].dso}, not ${wanted[i].name} of ${wanted[i].dso}`);
+		withBounds(wanted[i], got[i]);
 		for (const name of counts)
 			equal(`${got[i].name} ${name}`, got[i][name], wanted[i][name]);
 		for (const name of shares ? ["self", "selfLow", "selfHigh", "total", "totalLow", "totalHigh"] : [])

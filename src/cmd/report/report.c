@@ -128,6 +128,19 @@ struct analysis_groups {
 	struct sp_analysis_options options;
 };
 
+/* Returns which rows need between-run intervals. */
+static enum sp_between_choice between_choice(const struct report_arguments *arguments)
+{
+	if (!arguments->output->intervals || arguments->interval == SHOWN_WITHIN)
+		return SP_BETWEEN_NONE;
+	for (size_t i = 0; i < arguments->column_count; i++)
+		if (arguments->columns[i] == REPORT_COLUMN_TOTAL_RANGE)
+			return SP_BETWEEN_ALL;
+	/* Text has intervals of the share that orders it. */
+	bool self = arguments->explain || (is_text(arguments) && orders_by_self(arguments));
+	return self ? SP_BETWEEN_SELF : SP_BETWEEN_ALL;
+}
+
 static void set_rows(const struct report_arguments *arguments, const struct sp_reader *reader,
 		     struct sp_analysis_rows *rows)
 {
@@ -148,6 +161,7 @@ static void set_rows(const struct report_arguments *arguments, const struct sp_r
 		.fields = arguments->fields,
 		.field_count = arguments->field_count,
 		.raw_trace = arguments->raw_trace,
+		.between = between_choice(arguments),
 	};
 }
 
@@ -522,6 +536,7 @@ static int report_analysis(const struct report_arguments *arguments,
 		.callers = arguments->callers,
 		.callees = arguments->callees,
 		.relative = arguments->relative,
+		.interval = arguments->interval,
 		.mode = (enum sp_mode)arguments->mode,
 		.source_directories = (const char *const *)arguments->source_directories.items,
 		.source_directory_count = arguments->source_directories.count,
@@ -628,6 +643,33 @@ static void analyses_free(struct analyses *analyses)
 	sp_analysis_free(analyses->all);
 }
 
+/* Returns whether a row has a between-run interval, or there are no rows. */
+static bool has_between(const struct sp_analysis *analysis)
+{
+	bool any = false;
+	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
+		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
+		any |= profile->row_count > 0;
+		if (profile->row_count && sp_profile_row(profile, 0)->self_between)
+			return true;
+	}
+	return !any;
+}
+
+/* Returns false after printing why --interval between is not possible. */
+static bool check_between(const struct report_arguments *arguments,
+			  const struct sp_analysis *analysis)
+{
+	if (arguments->interval != SHOWN_BETWEEN || !arguments->output->intervals ||
+	    has_between(analysis))
+		return true;
+	diag_say("--interval between needs one finished recording, or at least 3 runs of one "
+		 "command");
+	diag_more("it does not work with --mode, -b, --callers, --time, -s time, or files of one "
+		  "rotation");
+	return false;
+}
+
 /* Returns false after printing that no sample has memory data for --mem-mode. */
 static bool check_accesses(const struct recordings *recordings, const struct sp_analysis *analysis)
 {
@@ -668,7 +710,8 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 		return 1;
 	}
 	int status = 1;
-	if (!arguments->memory || check_accesses(recordings, analyses.all)) {
+	if ((!arguments->memory || check_accesses(recordings, analyses.all)) &&
+	    check_between(arguments, analyses.all)) {
 		status = report_analysis(arguments, recordings, &analyses);
 		report_missing_names(arguments, ctx, recordings, analyses.all);
 	}

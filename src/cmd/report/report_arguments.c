@@ -99,6 +99,14 @@ static bool parse_source(const struct option *option, const char *text)
 	return !text || option_strings_add(&arguments->source_directories, text);
 }
 
+static bool parse_interval(const struct option *option, const char *text)
+{
+	bool within = !strcmp(text, "within");
+	*(enum shown_interval *)option->value = within ? SHOWN_WITHIN : SHOWN_BETWEEN;
+	return within || !strcmp(text, "between") ||
+	       option_reject(option, text, "within or between");
+}
+
 static bool parse_percentage(const struct option *option, const char *text)
 {
 	bool *relative = option->value;
@@ -178,6 +186,9 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "show each thread's time by state"),
 		OPTION_CALL(0, "wakers", NULL, &a->mode, report_wakers_parse,
 			    "show which threads woke which"),
+		OPTION_CALL(0, "interval", "FOR", &a->interval, parse_interval,
+			    "show intervals within this run, or between runs (default: between "
+			    "runs where a share varies over time, marked ~)", .rare = true),
 		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, option_parse_percent,
 			    "hide rows and branches below MIN percent", .rare = true),
 		OPTION_FLAG(0, "explain", &a->explain,

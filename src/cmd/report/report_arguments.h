@@ -46,6 +46,7 @@ struct report_arguments {
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
 	bool tree_ordered; /* --call-graph was given with "caller" */
+	enum shown_interval interval;
 	double limit; /* least share shown; -1: not given */
 	uint64_t most; /* --limit: most rows of an event, and nodes of a tree; 0: not given */
 	uint64_t max_stack; /* limit on the frames of a stack; 0: none */
