@@ -73,6 +73,7 @@ static bool parse_format(const struct option *option, const char *text)
 		{"json", diff_write_json},
 		{"csv", diff_write_csv},
 		{"markdown", diff_write_markdown},
+		{"folded", diff_write_folded},
 	};
 	struct diff_arguments *arguments = option->value;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
@@ -81,7 +82,7 @@ static bool parse_format(const struct option *option, const char *text)
 			return true;
 		}
 	}
-	return option_reject(option, text, "text, json, csv or markdown");
+	return option_reject(option, text, "text, json, csv, markdown or folded");
 }
 
 static int parse_options(struct diff_arguments *a, int argc, char **argv, int *operand)
@@ -108,10 +109,10 @@ static int parse_options(struct diff_arguments *a, int argc, char **argv, int *o
 		OPTION_STRINGS('d', "dsos", "NAMES", &s->dsos, "select programs and libraries"),
 		OPTION_STRINGS('S', "symbols", "NAMES", &s->symbols, "select sampled functions"),
 		OPTION_STRINGS('e', "event", "NAME", &s->events,
-			       "compare this event (default: that with the most samples)"),
+			       "compare this event (default: the first)"),
 		OPTION_GROUP("Output:"),
 		OPTION_CALL(0, "format", "FORMAT", a, parse_format,
-			    "write text (default), json, csv or markdown"),
+			    "write text (default), json, csv, markdown or folded"),
 		OPTION_STRING('o', "output", "FILE", &a->output, "write to FILE"),
 		OPTION_FLAG(0, "all", &a->all,
 			    "print all tested rows, also those without a change"),
