@@ -166,6 +166,32 @@ diff_of -q old.1 new.1 >want
 diff_of -q >got
 same "without files: the last two recordings" got want
 
+# perf compares the same two files: times, and differences of shares.
+if command -v perf >/dev/null && perf diff -t , -s comm -c ratio -p old.1 new.1 >perf.out 2>/dev/null; then
+	for by in time share; do
+		columns=delta
+		test $by = time && columns="ratio -p"
+		# shellcheck disable=SC2086
+		perf diff -t , -s comm -c $columns old.1 new.1 2>/dev/null | awk -F, -v by=$by '/^[0-9]/ {
+			gsub(/[ %]/, "")
+			if (by == "time")
+				print $5, $2 + 0, $4 + 0
+			else if ($2 != "")
+				printf "%s %.2f\n", $3, $2
+		}' | sort >want
+		diff_of --by $by --format csv old.1 new.1 | awk -F, -v by=$by 'NR > 1 {
+			if (by == "time")
+				print $10, $2 + 0, $3 + 0
+			else if ($3 > 0)
+				printf "%s %.2f\n", $10, 100 * ($3 - $2)
+		}' | sort >got
+		check "perf diff has rows ($by)" test -s want
+		same "and changes are those of perf diff ($by)" got want
+	done
+else
+	skip "changes are those of perf diff" "no perf"
+fi
+
 # Exact CPU times of runs.json are the total's, if all runs have one, and all of a run is compared.
 for i in 1 2 3; do
 	echo "{\"file\": \"base.$i.data\", \"side\": \"base\", \"task_clock_ns\": 60000000$i, \"load\": 1},"
