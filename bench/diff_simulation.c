@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Simulates comparisons: bench/diff_simulation [COMPARISONS]. A program has 40 functions, with shares
+ * Simulates comparisons: bench/diff_simulation [COMPARISONS [SLOWER]]. A program has 40 functions, with shares
  * from 25 % down, and a run has as many samples as stated. The time of each function varies between
  * runs by a part that is drawn for it, and all of a run by a common part. The second function, of
  * some 12 %, becomes slower. Counts comparisons with a false verdict, verdicts on the slower
@@ -154,6 +154,7 @@ int main(int argc, char **argv)
 	static const int runs[] = {3, 5, 10};
 	static const double samples[] = {1000, 10000}, slower[] = {0, 0.05, 0.1, 0.2, 0.45};
 	int comparisons = argc > 1 ? atoi(argv[1]) : 1000;
+	double only = argc > 2 ? atof(argv[2]) / 100 : -1;
 	srandom(1);
 	printf("%d comparisons a line\n"
 	       "differences        runs samples slower   false   found  covered  others covered\n",
@@ -162,7 +163,8 @@ int main(int argc, char **argv)
 		for (size_t j = 0; j < sizeof(runs) / sizeof(*runs); j++)
 			for (size_t k = 0; k < sizeof(samples) / sizeof(*samples); k++)
 				for (size_t l = 0; l < sizeof(slower) / sizeof(*slower); l++)
-					simulate(&scenarios[i], runs[j], samples[k], slower[l],
-						 comparisons);
+					if (only < 0 || only == slower[l])
+						simulate(&scenarios[i], runs[j], samples[k],
+							 slower[l], comparisons);
 	return 0;
 }

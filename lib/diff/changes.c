@@ -128,25 +128,35 @@ struct sp_error *changes_test(const struct run_set *set, const struct measured_r
 	CLEANUP_FREE double *factors = calloc(count + 1, sizeof(*factors));
 	CLEANUP_FREE double *scratch = calloc(count + 1, sizeof(*scratch));
 	CLEANUP_FREE size_t *order = calloc(count + 1, sizeof(*order));
-	NEED(factors && scratch && order);
-	for (size_t i = 0; i < count; i++)
+	CLEANUP_FREE double *samples = calloc(count + 1, sizeof(*samples));
+	NEED(factors && scratch && order && samples);
+	for (size_t i = 0; i < count; i++) {
 		factors[i] = measured[i].factor;
+		for (size_t side = 0; side < 2; side++)
+			samples[i] += measured[i].samples[side] *
+				      (double)set->side_counts[side] / (double)set->count;
+	}
 	struct variance_prior prior = {.scale = 1};
+	double trend = df > 0 ? variance_trend_fit(factors, samples, count) : 0;
+	/* All rows together know the variance; a trend's end is known with a quarter of them. */
+	double all_df = df * (double)count / (trend > 0 ? 4 : 1);
+	for (size_t i = 0; i < count; i++)
+		factors[i] /= 1 + trend * samples[i];
 	if (df > 0)
 		prior = variance_prior_fit(factors, scratch, count, df);
 	for (size_t i = 0; i < count; i++) {
-		double factor = df > 0 ? fmax(1, variance_moderate(&prior, factors[i], df)) : 1;
-		double samples = 0, parts = 0;
-		for (size_t side = 0; side < 2; side++) {
-			double number = (double)set->side_counts[side];
-			samples += measured[i].samples[side] * number / (double)set->count;
-			parts += 1 / (number * fmax(measured[i].samples[side], 0.5));
-		}
+		double factor = 1, parts = 0;
+		if (df > 0)
+			factor = fmax(1, variance_moderate(&prior, factors[i], df) *
+						 (1 + trend * samples[i]));
+		for (size_t side = 0; side < 2; side++)
+			parts += 1 / ((double)set->side_counts[side] *
+				      fmax(measured[i].samples[side], 0.5));
 		const struct change_errors errors = {
-			.test = sqrt(factor / fmax(samples, 0.5) * inverse_runs(set)),
+			.test = sqrt(factor / fmax(samples[i], 0.5) * inverse_runs(set)),
 			.interval = sqrt(factor * parts),
 			.found = FOUND_ERRORS,
-			.df = fmin(df + prior.df, df * (double)count),
+			.df = fmin(df + prior.df, all_df),
 		};
 		set_change(set, &measured[i], &errors, &changes[i]);
 		scratch[i] = changes[i].p;

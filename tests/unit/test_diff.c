@@ -97,6 +97,21 @@ TEST(variances_are_moderated_as_by_limma)
 	near(variance_moderate(&prior, 7, 4), 1);
 }
 
+/* Rows that differ between runs by 5 % vary as that and sampling together. */
+TEST(the_trend_of_variances_is_found)
+{
+	static const double samples[] = {5, 20, 60, 150, 400, 1000, 3000, 8000, 20000};
+	double factors[COUNT(samples)];
+	for (size_t i = 0; i < COUNT(samples); i++)
+		factors[i] = 0.8 * (1 + samples[i] * 0.05 * 0.05);
+	double spread = sqrt(variance_trend_fit(factors, samples, COUNT(samples)));
+	ck_assert_msg(spread > 0.05 / 1.06 && spread < 0.05 * 1.06, "%g", spread);
+	ck_assert(variance_trend_fit(factors, samples, 7) == 0);
+	for (size_t i = 0; i < COUNT(samples); i++)
+		factors[i] = 0.8;
+	ck_assert(variance_trend_fit(factors, samples, COUNT(samples)) == 0);
+}
+
 TEST(names_are_spelled_alike_in_all_builds)
 {
 	static const struct {
