@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Simulates comparisons: bench/diff_simulation [COMPARISONS [SLOWER]]. A program has 40 functions, with shares
- * from 25 % down, and a run has as many samples as stated. The time of each function varies between
- * runs by a part that is drawn for it, and all of a run by a common part. The second function, of
- * some 12 %, becomes slower. Counts comparisons with a false verdict, verdicts on the slower
- * function, and intervals that have its true change, and those of all tested functions that did not
- * change.
+ * Simulates comparisons: bench/diff_simulation [COMPARISONS [SLOWER]]. SLOWER is one of 0, 5, 10,
+ * 20 and 45 percent; without it, all are simulated.
+ *
+ * A program has 40 functions, with shares from 25 % down. The time of each function varies between
+ * runs by a part that is drawn for it, and all functions of a run by a common part. The second
+ * function, with a share of 19 %, becomes slower. Counts comparisons with a false verdict, verdicts
+ * on the slower function, and intervals that have its true change, and those of all tested
+ * functions that did not change.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,16 +19,16 @@ enum { FUNCTIONS = 40, TARGET = 1, PERIOD = 200000 };
 
 struct scenario {
 	const char *name;
-	double spread;	/* of a function between runs, median of the functions */
+	double spread;	/* a function's, between runs: the median of the functions */
 	double unequal; /* standard deviation of ln(spread) between functions */
-	double common;	/* of all functions together */
+	double common;	/* all functions' together */
 	int tails;	/* degrees of freedom of Student's t; 0: normal */
 };
 
 static const struct scenario scenarios[] = {
-	{"sampling only", 0, 0, 0, 0},	     {"alike, 2 %", 0.02, 0, 0.02, 0},
-	{"alike, 10 %", 0.1, 0, 0.05, 0},    {"unequal, 2 %", 0.02, 1, 0.02, 0},
-	{"unequal, 5 %", 0.05, 1, 0.05, 0},  {"heavy tails, 3 %", 0.03, 0.7, 0.02, 3},
+	{"sampling only", 0, 0, 0, 0},	    {"alike, 2 %", 0.02, 0, 0.02, 0},
+	{"alike, 10 %", 0.1, 0, 0.05, 0},   {"unequal, 2 %", 0.02, 1, 0.02, 0},
+	{"unequal, 5 %", 0.05, 1, 0.05, 0}, {"heavy tails, 3 %", 0.03, 0.7, 0.02, 3},
 };
 
 /* Sums of all comparisons of one line. */
@@ -135,15 +137,15 @@ static void simulate(const struct scenario *scenario, int runs, double samples, 
 		for (int j = 0; j < FUNCTIONS; j++)
 			spreads[j] = scenario->spread * exp(scenario->unequal * normal());
 		for (int j = 0; j < 2 * runs; j++)
-			add_run(diff, j % 2 ? SP_DIFF_NEW : SP_DIFF_BASE, scenario, spreads, samples,
-				j % 2 ? slower : 0);
+			add_run(diff, j % 2 ? SP_DIFF_NEW : SP_DIFF_BASE, scenario, spreads,
+				samples, j % 2 ? slower : 0);
 		check(sp_diff_run(diff, &options));
 		count_verdicts(diff, slower, &counts);
 		sp_diff_free(diff);
 	}
 	double percent = 100.0 / comparisons;
-	printf("%-17s %4d %7.0f %6.0f%%  %5.1f%%  %5.1f%%  %5.1f%%  %5.1f%%\n", scenario->name, runs,
-	       samples, 100 * slower, percent * counts.false_verdicts, percent * counts.found,
+	printf("%-17s %4d %7.0f %6.0f%%  %5.1f%%  %5.1f%%  %5.1f%%  %5.1f%%\n", scenario->name,
+	       runs, samples, 100 * slower, percent * counts.false_verdicts, percent * counts.found,
 	       percent * counts.covered,
 	       100.0 * (double)counts.rows_covered / (double)(counts.rows ? counts.rows : 1));
 	fflush(stdout);

@@ -84,9 +84,8 @@ struct sp_diff_node {
 	double base, now, base_self, now_self; /* mean weight in a run, or share; with callees, and
 						* its own */
 	/*
-	 * Of its weight with callees. Tested from the least share if the total or a row has
-	 * changed. is_deepest: the change is found, and those found below explain less than half of
-	 * it.
+	 * Change of its weight with callees; tested from the least share if the total or a row has
+	 * changed. is_deepest: the change is found, and found changes below explain less than half.
 	 */
 	struct sp_change change;
 	bool is_deepest;
@@ -118,8 +117,8 @@ SP_API struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side
 				    const struct sp_profile *profile) SP_MUST_CHECK;
 
 /*
- * Sets the exact weight of the run added last, such as its CPU time by a counting event. If all runs
- * have one, the total is of these, without the variance of sampling.
+ * Sets the exact weight of the run added last, such as its CPU time by a counting event. If all
+ * runs have one, the total is of these, without the variance of sampling.
  */
 SP_API void sp_diff_set_count(struct sp_diff *diff, double weight);
 

@@ -133,8 +133,8 @@ struct sp_error *changes_test(const struct run_set *set, const struct measured_r
 	for (size_t i = 0; i < count; i++) {
 		factors[i] = measured[i].factor;
 		for (size_t side = 0; side < 2; side++)
-			samples[i] += measured[i].samples[side] *
-				      (double)set->side_counts[side] / (double)set->count;
+			samples[i] += measured[i].samples[side] * (double)set->side_counts[side] /
+				      (double)set->count;
 	}
 	struct variance_prior prior = {.scale = 1};
 	double trend = df > 0 ? variance_trend_fit(factors, samples, count) : 0;

@@ -47,9 +47,8 @@ static bool merge_nodes(struct compared_tree *tree, const struct run_set *set,
 			uint32_t function = j ? functions[nodes[j].function] : UINT32_MAX;
 			uint32_t parent = j ? nodes[nodes[j].parent].merged : 0;
 			bool added = false;
-			const uint32_t *found =
-				u64map_put(&children, key_of_pair(parent, function),
-					   (uint32_t)tree->nodes.count, &added);
+			const uint32_t *found = u64map_put(&children, key_of_pair(parent, function),
+							   (uint32_t)tree->nodes.count, &added);
 			struct sp_diff_node *node = added ? vec_push(&tree->nodes) : NULL;
 			uint32_t *name = node ? vec_push(&tree->functions) : NULL;
 			done = found && (!added || name);
@@ -86,7 +85,7 @@ static void sum_nodes(struct compared_tree *tree, const struct run_set *set,
 }
 
 /*
- * Marks nodes whose change is found, and not explained by those found below. `explained` has a
+ * Marks nodes with a found change that the found changes below do not explain. `explained` has a
  * zeroed number for each node.
  */
 static void find_deepest(struct compared_tree *tree, double *explained)
@@ -96,8 +95,7 @@ static void find_deepest(struct compared_tree *tree, double *explained)
 		double difference = node->now - node->base, below = explained[i];
 		if (change_is_found(&node->change)) {
 			bool same_sign = below * difference > 0;
-			node->is_deepest =
-				!same_sign || fabs(below) < EXPLAINED * fabs(difference);
+			node->is_deepest = !same_sign || fabs(below) < EXPLAINED * fabs(difference);
 			explained[i] = difference;
 		}
 		explained[node->parent] += explained[i];

@@ -50,10 +50,10 @@ struct sp_diff {
 	VEC(struct matched_key) keys;
 	struct index_set index; /* finds keys */
 	VEC(struct compared_object) objects;
-	struct u64map object_of; /* pointer of a file's name -> index of the object */
-	VEC(struct run_size) sizes; /* of each run */
+	struct u64map object_of;    /* pointer of a file's name -> index of the object */
+	VEC(struct run_size) sizes; /* by run, as the next two */
 	VEC(struct compared_run) runs;
-	VEC(struct run_tree) trees; /* of each run */
+	VEC(struct run_tree) trees;
 	struct compared_tree tree;
 	bool is_time, unit_differs;
 	size_t run_count[2];
@@ -215,8 +215,8 @@ static bool copy_tree(struct sp_diff *diff, struct run_tree *tree, const struct 
 {
 	VEC(const struct sp_tree_node *) nodes = {0}; /* by index in the tree */
 	bool by_dso = profile->row_count && sp_profile_row(profile, 0)->dso;
-	bool done = vec_reserve(&nodes, 1) &&
-		    copy_node(diff, tree, profile->tree, 0, scale, side, 0);
+	bool done =
+		vec_reserve(&nodes, 1) && copy_node(diff, tree, profile->tree, 0, scale, side, 0);
 	if (done)
 		nodes.items[nodes.count++] = profile->tree;
 	for (size_t i = 0; done && i < nodes.count; i++) {

@@ -50,9 +50,9 @@ static double name_likeness(const char *a, const char *b)
 	for (size_t i = 1; i < size_a; i++)
 		counts[hash_pair((unsigned char)a[i - 1], (unsigned char)a[i]) % sizeof(counts)]++;
 	for (size_t i = 1; i < size_b; i++) {
-		unsigned char *count = &counts[hash_pair((unsigned char)b[i - 1],
-							 (unsigned char)b[i]) %
-					       sizeof(counts)];
+		unsigned char *count =
+			&counts[hash_pair((unsigned char)b[i - 1], (unsigned char)b[i]) %
+				sizeof(counts)];
 		common += *count > 0;
 		*count -= *count > 0;
 	}
@@ -109,7 +109,8 @@ static double neighbour_likeness(const struct neighbours *all, uint32_t a, uint3
 		uint64_t key = hash_pair(2 * (uint64_t)b + is_callee, (uintptr_t)of_a->name);
 		const uint32_t *number = u64map_find(&all->numbers, key);
 		if (number)
-			common += fmin(of_a->weight / sums[a], all->items[*number].weight / sums[b]);
+			common +=
+				fmin(of_a->weight / sums[a], all->items[*number].weight / sums[b]);
 	}
 	return common;
 }
@@ -140,7 +141,7 @@ static bool is_new(const struct sp_diff_row *row)
 	return row->function && row->change.verdict == SP_DIFF_APPEARED;
 }
 
-/* Pairs rows of which each is most like the other. Returns false when out of memory. */
+/* Pairs two rows if each is most like the other. Returns false when out of memory. */
 static bool pair_rows(const struct neighbours *all, struct sp_diff_row *rows, size_t count)
 {
 	struct best {

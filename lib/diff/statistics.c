@@ -175,7 +175,8 @@ struct variance_prior variance_prior_fit(const double *variances, double *scratc
 #define TREND_ROWS 8
 
 /* Returns the variance of ln(factor / (1 + samples * trend)). */
-static double spread_around(const double *factors, const double *samples, size_t count, double trend)
+static double spread_around(const double *factors, const double *samples, size_t count,
+			    double trend)
 {
 	double sum = 0, squares = 0, n = (double)count;
 	for (size_t i = 0; i < count; i++) {

@@ -38,9 +38,9 @@ struct variance_prior variance_prior_fit(const double *variances, double *scratc
 					 double df);
 
 /*
- * Returns the variance between runs, τ², by which rows with many samples vary more than sampling: rows
- * with c samples vary by about (1 + c τ²) times the variance of sampling. The value makes the
- * logarithms of factors[i] / (1 + samples[i] τ²) most alike. 0 for fewer than 8 rows.
+ * Returns the variance between runs, τ², by which rows with many samples vary more than sampling:
+ * rows with c samples vary by about (1 + c τ²) times the variance of sampling. The value makes
+ * the logarithms of factors[i] / (1 + samples[i] τ²) most alike. 0 for fewer than 8 rows.
  */
 double variance_trend_fit(const double *factors, const double *samples, size_t count);
 

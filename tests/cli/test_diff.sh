@@ -100,6 +100,16 @@ check "the same runs: 0" test "$(status_of --fail-on 5 old.? -- old.?)" = 0
 check "one run of each: 2" test "$(status_of --fail-on 5 old.1 new.1)" = 2
 check "no such file: 125" test "$(status_of --fail-on 5 old.1 nothing)" = 125
 
+# A file's name chooses the format; names of formats that comparisons lack are refused.
+for format in json:json csv:csv markdown:md folded:folded text:out; do
+	diff_of -o "got.${format#*:}" old.? -- new.? && diff_of --format "${format%:*}" -o want.x old.? -- new.?
+	same "-o FILE.${format#*:} is ${format%:*}" "got.${format#*:}" want.x
+done
+fails "there is no HTML" 129 diff_of -o diff.html old.1 new.1 <<'END'
+sprof: -o diff.html: comparisons have no such format; --format selects text, json, csv, markdown or folded
+       sprof diff --format folded ... | flamegraph.pl >diff.svg draws a flame graph
+END
+
 # One run a side has no verdict, in any format.
 diff_of old.1 new.1 >got
 check "one run a side has no verdict" sh -c '! grep -qE "^(slower|faster|same)" got'

@@ -359,7 +359,8 @@ static struct sp_tree_node call(const char *function, uint64_t self_samples)
 	return node;
 }
 
-static void add_callees(struct sp_tree_node *node, const struct sp_tree_node *children, size_t count)
+static void add_callees(struct sp_tree_node *node, const struct sp_tree_node *children,
+			size_t count)
 {
 	node->children = children;
 	node->child_count = count;
@@ -369,7 +370,7 @@ static void add_callees(struct sp_tree_node *node, const struct sp_tree_node *ch
 	}
 }
 
-/* Adds a run whose functions have these samples. `lookup` is the third function's name. */
+/* Adds a run with these samples by function. `lookup` is the last function's name. */
 static void add_calls(struct sp_diff *diff, enum sp_diff_side side, const uint64_t counts[4],
 		      const char *lookup)
 {
@@ -377,7 +378,8 @@ static void add_calls(struct sp_diff *diff, enum sp_diff_side side, const uint64
 		.root = call(NULL, 0),
 		.main = call("main", 0),
 		.run = call("run", 0),
-		.below = {call("parse", counts[0]), call("add", counts[2]), call(lookup, counts[3])},
+		.below = {call("parse", counts[0]), call("add", counts[2]),
+			  call(lookup, counts[3])},
 		.divide = call("divide", counts[1]),
 	};
 	struct sp_row rows[4] = {{{0}}};
@@ -407,7 +409,8 @@ static struct sp_diff *compare_calls(const uint64_t base[4], const char *base_lo
 	struct sp_diff *diff;
 	ck_assert_ptr_null(sp_diff_new(&diff));
 	for (uint64_t i = 0; i < RUNS; i++) {
-		const uint64_t old_counts[] = {base[0] + i, base[1] + i, base[2] + 2 * i, base[3] + i};
+		const uint64_t old_counts[] = {base[0] + i, base[1] + i, base[2] + 2 * i,
+					       base[3] + i};
 		const uint64_t new_counts[] = {now[0] + i, now[1] + i, now[2] + i, now[3] + 2 * i};
 		add_calls(diff, SP_DIFF_BASE, old_counts, base_lookup);
 		add_calls(diff, SP_DIFF_NEW, new_counts, now_lookup);
@@ -444,8 +447,7 @@ TEST(the_deepest_node_with_a_change_is_found)
 	};
 	char text[100];
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct sp_diff *diff =
-			compare_calls(cases[i].base, "find", cases[i].now, "find");
+		struct sp_diff *diff = compare_calls(cases[i].base, "find", cases[i].now, "find");
 		ck_assert_str_eq(deepest(diff, text), cases[i].wanted);
 		const struct sp_diff_node *root = sp_diff_node(diff, 0);
 		near(root->base, sp_diff_total(diff)->base);

@@ -161,8 +161,8 @@ static void note_other_events(struct comparison *comparison, const struct sp_ana
 }
 
 /*
- * Returns the exact CPU time of a run of `record --repeat`, which runs.json in its folder has on the
- * line of that file; 0: unknown.
+ * Returns the exact CPU time of a run of `record --repeat`, which runs.json in its folder has on
+ * the line of that file; 0: unknown.
  */
 static uint64_t counted_time(const char *path)
 {

@@ -39,8 +39,8 @@ struct diff_run {
 	uint64_t period;     /* events a sample, or 0 */
 	uint64_t samples;
 	uint64_t counted_ns; /* exact CPU time; 0: unknown */
-	double lost;  /* part of the samples */
-	bool is_part; /* not a whole run of one command */
+	double lost;	     /* part of the samples */
+	bool is_part;	     /* not a whole run of one command */
 };
 
 struct comparison {
@@ -50,7 +50,7 @@ struct comparison {
 	size_t run_count;
 	bool by_share, is_time;
 	bool is_counted; /* the total is of exact CPU times */
-	char *notes[8]; /* sentences on what limits the comparison */
+	char *notes[8];	 /* sentences on what limits the comparison */
 	size_t note_count;
 	struct term term;
 };

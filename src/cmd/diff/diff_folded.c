@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folded stacks with two counts, as difffolded.pl writes them: "root;...;leaf BASE NEW", ordered by
- * frame names. Counts are the mean weight in a run (ns of clocks), or millionths of its whole weight if
- * shares are compared.
+ * frame names. Counts are the mean weight in a run (ns of clocks), or millionths of its whole
+ * weight if shares are compared.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,12 +28,13 @@ static char *make_stack(const struct comparison *comparison, size_t index)
 	size_t depth, size = 1;
 	const struct sp_diff_node **path = comparison_path(comparison, index, &depth);
 	for (size_t i = 0; path && i < depth; i++)
-		size += FOLDED_GROWTH * (strlen(path[i]->function) + strlen(path[i]->dso ?: "")) + 8;
+		size += FOLDED_GROWTH * (strlen(path[i]->function) + strlen(path[i]->dso ?: "")) +
+			8;
 	char *stack = path ? malloc(size) : NULL, *end = stack;
 	for (size_t i = 0; stack && i < depth; i++) {
 		const struct sp_diff_node *node = path[i];
-		bool is_kernel = node->level == SP_LEVEL_KERNEL ||
-				 node->level == SP_LEVEL_GUEST_KERNEL;
+		bool is_kernel =
+			node->level == SP_LEVEL_KERNEL || node->level == SP_LEVEL_GUEST_KERNEL;
 		bool is_module = node->dso && *node->function == '[';
 		bool bare = is_module && *node->dso != '[';
 		end = stpcpy(end, i ? ";" : "");

@@ -244,7 +244,7 @@ static bool is_larger(const struct sp_diff_node *a, const struct sp_diff_node *b
 	return of_a != of_b ? of_a > of_b : a < b;
 }
 
-/* Writes "found slower below main > … > parse: 154.9, now 175.2 ms", without names in the middle. */
+/* Writes "found slower below main > … > parse: 154.9, now 175.2 ms"; "…" is left out. */
 static void put_place(const struct comparison *comparison, size_t index, FILE *out)
 {
 	const struct sp_diff_node *node = sp_diff_node(comparison->diff, index);
@@ -301,8 +301,8 @@ static void put_renames(const struct comparison *comparison, FILE *out)
 		char *text = NULL, *gone = NULL, *now = NULL;
 		if (!row->other_name || row->change.verdict != SP_DIFF_APPEARED)
 			continue;
-		const char *from = name_shorten(&comparison->term, row->other_name, NAME_MOST,
-						&gone);
+		const char *from =
+			name_shorten(&comparison->term, row->other_name, NAME_MOST, &gone);
 		const char *to = name_shorten(&comparison->term, row->function, NAME_MOST, &now);
 		if (asprintf(&text,
 			     "%s (gone) and %s (new) may be one function under two names: their "

@@ -127,8 +127,7 @@ static int open_task_clock(void)
 	/* Without rights for the kernel, the same clock counts: a clock has no modes. */
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	return fd >= 0 ? fd
-		       : (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
-				      PERF_FLAG_FD_CLOEXEC);
+		       : (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* Runs one side. Returns its exit status; negative after printing why there is no run. */
