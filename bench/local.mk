@@ -8,7 +8,9 @@ bench_measure_LDADD =
 noinst_PROGRAMS += bench/symbolize
 bench_symbolize_LDADD = lib/libsprof.la
 # What draining many CPUs costs: bench/drains.c says how.
-EXTRA_PROGRAMS = bench/drains bench/unwinder
+EXTRA_PROGRAMS = bench/drains bench/unwinder bench/diff_simulation
+# Simulated comparisons: make bench/diff_simulation && bench/diff_simulation.
+bench_diff_simulation_LDADD = lib/libsprof.la -lm
 bench_drains_LDADD = lib/libsprof-core.la
 # The unwinder of the shared library, and libunwind: make bench BENCH=unwinder.
 bench_unwinder_CFLAGS = $(AM_CFLAGS) $(LIBUNWIND_CFLAGS)

@@ -65,6 +65,30 @@ struct sp_diff_row {
 	bool is_rest;	      /* all rows together that are too light to be tested */
 	struct sp_change change;
 	double base_samples, now_samples; /* mean number in a run */
+	/*
+	 * Rows that are new or gone: function of the other side that may be the same one under
+	 * another name, because its callers, callees and time are alike. NULL: none, or `function`
+	 * is no key.
+	 */
+	const char *other_name;
+};
+
+/*
+ * A node of both sides' call tree, without the runs that have no call tree. Its function is
+ * identified as a row's.
+ */
+struct sp_diff_node {
+	const char *dso, *function; /* NULL of the root; a mark of missing callers has no dso */
+	enum sp_level level;
+	size_t parent; /* index of the caller, which is less than its own; 0: the root */
+	double base, now, base_self, now_self; /* mean weight in a run, or share; with callees, and
+						* its own */
+	/*
+	 * Change of its weight with callees; tested from the least share if the total or a row has
+	 * changed. is_deepest: the change is found, and found changes below explain less than half.
+	 */
+	struct sp_change change;
+	bool is_deepest;
 };
 
 struct sp_diff_options {
@@ -93,6 +117,12 @@ SP_API struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side
 				    const struct sp_profile *profile) SP_MUST_CHECK;
 
 /*
+ * Sets the exact weight of the run added last, such as its CPU time by a counting event. If all
+ * runs have one, the total is of these, without the variance of sampling.
+ */
+SP_API void sp_diff_set_count(struct sp_diff *diff, double weight);
+
+/*
  * Compares the runs added so far; may be called again after more. Fails with SP_ERROR_INVALID if a
  * side has no run, or runs have other units.
  */
@@ -101,10 +131,17 @@ SP_API struct sp_error *sp_diff_run(struct sp_diff *diff,
 
 /*
  * Rows: found changes first, the largest difference first; then the others, the heaviest first.
- * They add up to the total. Valid until the next sp_diff_run().
+ * They add up to the total, unless that is counted. Valid until the next sp_diff_run().
  */
 SP_API size_t sp_diff_row_count(const struct sp_diff *diff);
 SP_API const struct sp_diff_row *sp_diff_row(const struct sp_diff *diff, size_t index);
+
+/*
+ * The merged call tree: the first node is the root, and parents precede their callees. No node: no
+ * profile has a tree (sp_analysis_options.tree). Valid until the next sp_diff_run().
+ */
+SP_API size_t sp_diff_node_count(const struct sp_diff *diff);
+SP_API const struct sp_diff_node *sp_diff_node(const struct sp_diff *diff, size_t index);
 
 /* Returns the change of a run's whole weight; untested with by_share. */
 SP_API const struct sp_change *sp_diff_total(const struct sp_diff *diff);

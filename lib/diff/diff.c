@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * From profiles to changes. For row j of run i, with its weight w and the run's weight T of n
- * samples,
- *
- *	y = ln(w + T / 2n)		(by_share: - ln T)
- *
- * Half a sample keeps rows without samples finite. The variance of y is φ / c, where c is the row's
- * mean number of samples in a run: φ is 1 if only sampling varies.
- */
+/* From profiles to rows of both sides. changes.c tests them. */
 #include <sprof/diff.h>
 
 #include <math.h>
@@ -19,24 +11,10 @@
 #include "base/sized.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "diff/changes.h"
+#include "diff/compared_tree.h"
+#include "diff/function_renames.h"
 #include "diff/matched_names.h"
-#include "diff/statistics.h"
-#include "profile/interval.h"
-
-/* Largest change in the interval of a row that counts as the same. */
-#define SAME_WITHIN 0.1
-
-/* Samples of a row below which it is not tested, if both sides have fewer in all runs. */
-#define LEAST_SAMPLES 10
-
-/*
- * Standard errors by which a change exceeds 0 if it is found in 9 of 10 comparisons, among the
- * number of rows that programs have.
- */
-#define FOUND_ERRORS 4.2
-
-/* The same for one test alone. */
-#define FOUND_ERRORS_OF_ONE 3.24
 
 /* Longest name of a thread. */
 #define COMM_MOST 15
@@ -58,19 +36,12 @@ struct compared_object {
 	bool build_differs;   /* a run had another one */
 };
 
-/* Weight and number of samples of a row, in one run. */
-struct row_sums {
-	double weight, samples;
-};
-
 struct weighed_key {
 	uint32_t key;
 	struct row_sums sums;
 };
 
 struct compared_run {
-	enum sp_diff_side side;
-	double weight, samples;
 	VEC(struct weighed_key) rows; /* a key may have several */
 };
 
@@ -79,8 +50,11 @@ struct sp_diff {
 	VEC(struct matched_key) keys;
 	struct index_set index; /* finds keys */
 	VEC(struct compared_object) objects;
-	struct u64map object_of; /* pointer of a file's name -> index of the object */
+	struct u64map object_of;    /* pointer of a file's name -> index of the object */
+	VEC(struct run_size) sizes; /* by run, as the next two */
 	VEC(struct compared_run) runs;
+	VEC(struct run_tree) trees;
+	struct compared_tree tree;
 	bool is_time, unit_differs;
 	size_t run_count[2];
 	const char *renamed[2]; /* by side; NULL: none */
@@ -100,7 +74,12 @@ void sp_diff_free(struct sp_diff *diff)
 		return;
 	for (size_t i = 0; i < diff->runs.count; i++)
 		vec_deinit(&diff->runs.items[i].rows);
+	for (size_t i = 0; i < diff->trees.count; i++)
+		vec_deinit(&diff->trees.items[i]);
 	vec_deinit(&diff->runs);
+	vec_deinit(&diff->sizes);
+	vec_deinit(&diff->trees);
+	compared_tree_deinit(&diff->tree);
 	vec_deinit(&diff->rows);
 	vec_deinit(&diff->keys);
 	vec_deinit(&diff->objects);
@@ -175,6 +154,17 @@ static bool add_to_object(struct sp_diff *diff, const struct matched_key *key,
  * Code without a name is one row of its file: its addresses differ between builds. Functions that
  * call frame information delimits keep their addresses as long as all runs have the same build.
  */
+static struct matched_key function_key(struct sp_diff *diff, const char *dso, const char *function,
+				       const char *build_id, bool *failed)
+{
+	return (struct matched_key){
+		.dso = intern(diff, dso, dso ? object_name_size(dso) : 0, failed),
+		.function =
+			intern(diff, function, function ? function_name_size(function) : 0, failed),
+		.build_id = intern(diff, build_id, build_id ? strlen(build_id) : 0, failed),
+	};
+}
+
 static struct matched_key key_of_row(struct sp_diff *diff, const struct sp_row *row, bool *failed)
 {
 	const char *function = row->function ? row->function : row->symbol;
@@ -182,14 +172,67 @@ static struct matched_key key_of_row(struct sp_diff *diff, const struct sp_row *
 	const char *build_id = row->from_cfi && !row->symbol_known ? row->build_id : NULL;
 	if (function && !row->symbol_known && !build_id)
 		function = unnamed;
-	return (struct matched_key){
-		.comm = intern(diff, row->comm, row->comm ? strlen(row->comm) : 0, failed),
-		.dso = intern(diff, row->dso, row->dso ? object_name_size(row->dso) : 0, failed),
-		.function =
-			intern(diff, function, function ? function_name_size(function) : 0, failed),
-		.srcline = intern(diff, line, line ? strlen(line) : 0, failed),
-		.build_id = intern(diff, build_id, build_id ? strlen(build_id) : 0, failed),
+	struct matched_key key = function_key(diff, row->dso, function, build_id, failed);
+	key.comm = intern(diff, row->comm, row->comm ? strlen(row->comm) : 0, failed);
+	key.srcline = intern(diff, line, line ? strlen(line) : 0, failed);
+	return key;
+}
+
+static struct matched_key key_of_node(struct sp_diff *diff, const struct sp_tree_node *node,
+				      bool *failed)
+{
+	const char *function = node->function ? node->function : node->symbol;
+	const char *build_id = node->from_cfi && !node->symbol_known ? node->build_id : NULL;
+	/* A mark of missing callers has a name, and no file. */
+	if (node->dso && !node->symbol_known && !build_id)
+		function = unnamed;
+	return function_key(diff, node->dso, function, build_id, failed);
+}
+
+/* Appends a node to a run's tree. `file_weight` is added to its file's. */
+static bool copy_node(struct sp_diff *diff, struct run_tree *tree, const struct sp_tree_node *node,
+		      uint32_t parent, double scale, enum sp_diff_side side, double file_weight)
+{
+	struct run_node *copy = vec_push(tree);
+	bool failed = !copy;
+	struct matched_key key = key_of_node(diff, node, &failed);
+	uint32_t function = failed ? UINT32_MAX : key_number(diff, &key);
+	if (function == UINT32_MAX || !add_to_object(diff, &key, side, file_weight))
+		return false;
+	*copy = (struct run_node){
+		.parent = parent,
+		.function = function,
+		.level = node->level,
+		.self = {(double)node->self.weight * scale, (double)node->self.samples},
+		.total = {(double)node->total.weight * scale, (double)node->total.samples},
 	};
+	return true;
+}
+
+/* Copies a call tree, parents first. Returns false when out of memory. */
+static bool copy_tree(struct sp_diff *diff, struct run_tree *tree, const struct sp_profile *profile,
+		      double scale, enum sp_diff_side side)
+{
+	VEC(const struct sp_tree_node *) nodes = {0}; /* by index in the tree */
+	bool by_dso = profile->row_count && sp_profile_row(profile, 0)->dso;
+	bool done =
+		vec_reserve(&nodes, 1) && copy_node(diff, tree, profile->tree, 0, scale, side, 0);
+	if (done)
+		nodes.items[nodes.count++] = profile->tree;
+	for (size_t i = 0; done && i < nodes.count; i++) {
+		const struct sp_tree_node *node = nodes.items[i];
+		for (size_t j = 0; done && j < node->child_count; j++) {
+			const struct sp_tree_node *child = sp_tree_child(node, j);
+			/* Rows with files have their weight already. */
+			double weight = by_dso ? 0 : (double)child->self.weight * scale;
+			done = vec_reserve(&nodes, nodes.count + 1) &&
+			       copy_node(diff, tree, child, (uint32_t)i, scale, side, weight);
+			if (done)
+				nodes.items[nodes.count++] = child;
+		}
+	}
+	vec_deinit(&nodes);
+	return done;
 }
 
 struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
@@ -201,7 +244,13 @@ struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
 	double scale =
 		profile->samples ? 1 + (double)profile->lost_own / (double)profile->samples : 1;
 	NEED(run);
-	*run = (struct compared_run){
+	*run = (struct compared_run){0};
+	struct run_tree *tree = vec_push(&diff->trees);
+	NEED(tree);
+	*tree = (struct run_tree){0};
+	struct run_size *size = vec_push(&diff->sizes);
+	NEED(size);
+	*size = (struct run_size){
 		.side = side,
 		.weight = (double)profile->shown_weight * scale,
 		.samples = (double)profile->shown_samples,
@@ -218,7 +267,14 @@ struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
 		NEED(row && number != UINT32_MAX && add_to_object(diff, &key, side, weight));
 		*row = (struct weighed_key){number, {weight, (double)from->self.samples}};
 	}
+	NEED(!profile->tree || copy_tree(diff, tree, profile, scale, side));
 	return NULL;
+}
+
+void sp_diff_set_count(struct sp_diff *diff, double weight)
+{
+	if (diff->sizes.count)
+		vec_last(&diff->sizes)->counted = weight;
 }
 
 /* -- Programs with other names ---------------------------------------------- */
@@ -240,186 +296,13 @@ static void find_renamed(struct sp_diff *diff)
 		diff->renamed[side] = heaviest[0] && heaviest[1] ? heaviest[side]->name : NULL;
 }
 
-/* -- Changes --------------------------------------------------------------- */
-
-/* A row's values, the mean over the runs of each side. */
-struct measured_row {
-	double logs[2];
-	double weight[2]; /* or share */
-	double samples[2];
-	double factor; /* φ: variance between runs, as a multiple of that of sampling */
-};
-
-/* Degrees of freedom of the variance between runs. */
-static double freedom(const struct sp_diff *diff)
-{
-	return (double)(diff->run_count[0] + diff->run_count[1]) - 2;
-}
-
-/* Returns the sum of 1 / (number of runs) of both sides. */
-static double inverse_runs(const struct sp_diff *diff)
-{
-	return 1 / (double)diff->run_count[SP_DIFF_BASE] + 1 / (double)diff->run_count[SP_DIFF_NEW];
-}
-
-/* Measures a row that has sums[i] in run i. */
-static struct measured_row measure(const struct sp_diff *diff, const struct row_sums *sums,
-				   bool by_share)
-{
-	struct measured_row row = {.factor = 1};
-	double squares[2] = {0, 0}, within = 0;
-	for (size_t i = 0; i < diff->runs.count; i++) {
-		const struct compared_run *run = &diff->runs.items[i];
-		size_t side = run->side == SP_DIFF_NEW;
-		double runs = (double)diff->run_count[side];
-		double sample =
-			run->samples > 0 && run->weight > 0 ? run->weight / run->samples : 1;
-		double scale = by_share && run->weight > 0 ? run->weight : 1;
-		double y = log((sums[i].weight + sample / 2) / scale);
-		row.logs[side] += y / runs;
-		squares[side] += y * y;
-		row.weight[side] += sums[i].weight / scale / runs;
-		row.samples[side] += sums[i].samples / runs;
-	}
-	for (size_t side = 0; side < 2; side++)
-		within += fmax(0, squares[side] - (double)diff->run_count[side] * row.logs[side] *
-							  row.logs[side]) *
-			  fmax(row.samples[side], 0.5);
-	if (freedom(diff) > 0)
-		row.factor = within / freedom(diff);
-	return row;
-}
-
-/*
- * Standard errors of the logarithm of a change. If nothing changed, both sides have the same number
- * of samples: `test` uses their mean. `interval` uses each side's own. `found` is the number of
- * errors by which a change exceeds 0 if it is found in 9 of 10 comparisons.
- */
-struct change_errors {
-	double test, interval, found, df;
-};
-
-/* Sets the change of a row. */
-static void set_change(const struct sp_diff *diff, const struct measured_row *row,
-		       const struct change_errors *errors, struct sp_change *change)
-{
-	double difference = row->logs[SP_DIFF_NEW] - row->logs[SP_DIFF_BASE];
-	*change = (struct sp_change){
-		.base = row->weight[SP_DIFF_BASE],
-		.now = row->weight[SP_DIFF_NEW],
-		.ratio = expm1(difference),
-		.p = NAN,
-	};
-	/* The error of one run is that of sampling, by a normal distribution. */
-	double t = errors->df > 0 ? student_quantile(0.975, errors->df) : INTERVAL_Z;
-	change->low = expm1(difference - t * errors->interval);
-	change->high = expm1(difference + t * errors->interval);
-	if (diff->run_count[0] < SP_DIFF_LEAST_RUNS || diff->run_count[1] < SP_DIFF_LEAST_RUNS)
-		return;
-	double runs = 2 / inverse_runs(diff);
-	change->p = errors->test > 0 ? student_tail(difference / errors->test, errors->df)
-				     : difference == 0;
-	change->detectable = expm1(errors->found * errors->test);
-	if (difference != 0)
-		change->runs = ceil(runs * pow(errors->found * errors->test / difference, 2));
-}
-
-static void judge(struct sp_change *change, double discoveries)
-{
-	if (!(change->base > 0) && change->now > 0)
-		change->ratio = change->high = INFINITY;
-	else if (!(change->now > 0))
-		change->ratio = change->low = -1;
-	if (isnan(change->p))
-		change->verdict = SP_DIFF_UNTESTED;
-	else if (change->p <= discoveries && !(change->base > 0))
-		change->verdict = SP_DIFF_APPEARED;
-	else if (change->p <= discoveries && !(change->now > 0))
-		change->verdict = SP_DIFF_GONE;
-	else if (change->p <= discoveries)
-		change->verdict = change->ratio > 0 ? SP_DIFF_SLOWER : SP_DIFF_FASTER;
-	else if (change->low >= -SAME_WITHIN && change->high <= SAME_WITHIN)
-		change->verdict = SP_DIFF_SAME;
-	else
-		change->verdict = SP_DIFF_INCONCLUSIVE;
-}
-
-/* Tests the rows; measured[i] is that of rows.items[i]. Adjusts p for their number. */
-static struct sp_error *test_rows(struct sp_diff *diff, const struct measured_row *measured,
-				  double discoveries)
-{
-	size_t count = diff->rows.count;
-	double df = freedom(diff);
-	CLEANUP_FREE double *factors = calloc(count + 1, sizeof(*factors));
-	CLEANUP_FREE double *scratch = calloc(count + 1, sizeof(*scratch));
-	CLEANUP_FREE size_t *order = calloc(count + 1, sizeof(*order));
-	NEED(factors && scratch && order);
-	for (size_t i = 0; i < count; i++)
-		factors[i] = measured[i].factor;
-	struct variance_prior prior = {.scale = 1};
-	if (df > 0)
-		prior = variance_prior_fit(factors, scratch, count, df);
-	for (size_t i = 0; i < count; i++) {
-		double factor = df > 0 ? fmax(1, variance_moderate(&prior, factors[i], df)) : 1;
-		double samples = 0, parts = 0;
-		for (size_t side = 0; side < 2; side++) {
-			double number = (double)diff->run_count[side];
-			samples += measured[i].samples[side] * number / (double)diff->runs.count;
-			parts += 1 / (number * fmax(measured[i].samples[side], 0.5));
-		}
-		const struct change_errors errors = {
-			.test = sqrt(factor / fmax(samples, 0.5) * inverse_runs(diff)),
-			.interval = sqrt(factor * parts),
-			.found = FOUND_ERRORS,
-			.df = fmin(df + prior.df, df * (double)count),
-		};
-		set_change(diff, &measured[i], &errors, &diff->rows.items[i].change);
-		scratch[i] = diff->rows.items[i].change.p;
-	}
-	bool tested = count && !isnan(scratch[0]);
-	if (tested)
-		adjust_discoveries(scratch, order, count);
-	for (size_t i = 0; i < count; i++) {
-		diff->rows.items[i].change.p = tested ? scratch[i] : NAN;
-		judge(&diff->rows.items[i].change, discoveries);
-	}
-	return NULL;
-}
-
-/* Tests the weight of whole runs. Sampling adds next to nothing to its variance. */
-static void test_total(struct sp_diff *diff, bool by_share, double discoveries)
-{
-	struct measured_row total = {0};
-	double squares = 0;
-	for (size_t i = 0; i < diff->runs.count; i++) {
-		const struct compared_run *run = &diff->runs.items[i];
-		size_t side = run->side == SP_DIFF_NEW;
-		total.weight[side] += run->weight / (double)diff->run_count[side];
-		total.logs[side] += log(fmax(run->weight, 1)) / (double)diff->run_count[side];
-	}
-	for (size_t i = 0; i < diff->runs.count; i++) {
-		const struct compared_run *run = &diff->runs.items[i];
-		squares += pow(log(fmax(run->weight, 1)) - total.logs[run->side == SP_DIFF_NEW], 2);
-	}
-	double df = freedom(diff);
-	double error = df > 0 ? sqrt(squares / df * inverse_runs(diff)) : INFINITY;
-	const struct change_errors errors = {error, error, FOUND_ERRORS_OF_ONE, df};
-	set_change(diff, &total, &errors, &diff->total);
-	if (by_share)
-		diff->total.p = NAN;
-	judge(&diff->total, discoveries);
-}
-
-static bool is_found(const struct sp_change *change)
-{
-	return change->verdict >= SP_DIFF_SLOWER;
-}
+/* -- Rows ------------------------------------------------------------------ */
 
 static int by_importance(const void *a, const void *b)
 {
 	const struct sp_change *x = &((const struct sp_diff_row *)a)->change;
 	const struct sp_change *y = &((const struct sp_diff_row *)b)->change;
-	bool first_x = is_found(x), first_y = is_found(y),
+	bool first_x = change_is_found(x), first_y = change_is_found(y),
 	     untested = x->verdict == SP_DIFF_UNTESTED;
 	double of_x = first_x || untested ? fabs(x->now - x->base) : fmax(x->now, x->base);
 	double of_y = first_y || untested ? fabs(y->now - y->base) : fmax(y->now, y->base);
@@ -462,20 +345,6 @@ static struct sp_error *find_targets(struct sp_diff *diff, size_t count, uint32_
 	return NULL;
 }
 
-/* Returns whether a row has the least share of one side, and enough samples to be tested. */
-static bool is_heavy(const struct sp_diff *diff, const struct row_sums *sums, double least_share)
-{
-	double shares[2] = {0, 0}, samples = 0;
-	for (size_t i = 0; i < diff->runs.count; i++) {
-		const struct compared_run *run = &diff->runs.items[i];
-		size_t side = run->side == SP_DIFF_NEW;
-		double share = run->weight > 0 ? sums[i].weight / run->weight : 0;
-		shares[side] += share / (double)diff->run_count[side];
-		samples += sums[i].samples;
-	}
-	return fmax(shares[0], shares[1]) >= least_share && samples >= LEAST_SAMPLES;
-}
-
 /* Adds a row; `key` NULL: the rest. */
 static struct sp_error *add_row(struct sp_diff *diff, const struct matched_key *key,
 				struct measured_row measured, struct measured_row *all_measured)
@@ -504,15 +373,16 @@ static void add_sums(struct row_sums *to, const struct row_sums *from)
 }
 
 /* Makes a row of each heavy key, and one of the rest. */
-static struct sp_error *make_rows(struct sp_diff *diff, struct row_sums *sums,
-				  const uint32_t *targets, const struct sp_diff_options *options,
-				  double discoveries)
+static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *set,
+				  struct row_sums *sums, const uint32_t *targets,
+				  double least_share)
 {
-	size_t runs = diff->runs.count;
+	size_t runs = set->count;
 	CLEANUP_FREE struct row_sums *rest = calloc(runs, sizeof(*rest));
 	CLEANUP_FREE struct measured_row *measured =
 		calloc(diff->keys.count + 1, sizeof(*measured));
-	NEED(rest && measured);
+	CLEANUP_FREE struct sp_change *changes = calloc(diff->keys.count + 1, sizeof(*changes));
+	NEED(rest && measured && changes);
 	for (size_t i = 0; i < runs; i++) {
 		const struct compared_run *run = &diff->runs.items[i];
 		for (size_t j = 0; j < run->rows.count; j++) {
@@ -522,19 +392,36 @@ static struct sp_error *make_rows(struct sp_diff *diff, struct row_sums *sums,
 	}
 	for (size_t i = 0; i < diff->keys.count; i++) {
 		struct row_sums *row = sums + i * runs;
-		if (is_heavy(diff, row, options->least_share > 0 ? options->least_share : 0.005))
-			TRY(add_row(diff, &diff->keys.items[i],
-				    measure(diff, row, options->by_share), measured));
+		if (row_is_heavy(set, row, least_share))
+			TRY(add_row(diff, &diff->keys.items[i], measure(set, row), measured));
 		else
 			for (size_t j = 0; j < runs; j++)
 				add_sums(&rest[j], &row[j]);
 	}
-	struct measured_row last = measure(diff, rest, options->by_share);
+	struct measured_row last = measure(set, rest);
 	if (last.weight[0] > 0 || last.weight[1] > 0)
 		TRY(add_row(diff, NULL, last, measured));
-	TRY(test_rows(diff, measured, discoveries));
+	TRY(changes_test(set, measured, diff->rows.count, changes));
+	for (size_t i = 0; i < diff->rows.count; i++)
+		diff->rows.items[i].change = changes[i];
 	if (diff->rows.count)
 		qsort(diff->rows.items, diff->rows.count, sizeof(*diff->rows.items), by_importance);
+	return NULL;
+}
+
+/* Makes the tree. Its nodes are tested if a change is found: it answers where, not whether. */
+static struct sp_error *make_tree(struct sp_diff *diff, const struct run_set *set,
+				  const uint32_t *targets, double least_share)
+{
+	bool found = change_is_found(&diff->total) ||
+		     (diff->rows.count && change_is_found(&diff->rows.items[0].change));
+	compared_tree_deinit(&diff->tree);
+	TRY(compared_tree_make(&diff->tree, set, diff->trees.items, targets, least_share, found));
+	for (size_t i = 1; i < diff->tree.nodes.count; i++) {
+		const struct matched_key *key = &diff->keys.items[diff->tree.functions.items[i]];
+		diff->tree.nodes.items[i].dso = key->dso;
+		diff->tree.nodes.items[i].function = key->function;
+	}
 	return NULL;
 }
 
@@ -547,7 +434,14 @@ struct sp_error *sp_diff_run(struct sp_diff *diff, const struct sp_diff_options 
 		return error_new(SP_ERROR_INVALID, "a comparison needs a run of each side");
 	if (diff->unit_differs)
 		return error_new(SP_ERROR_INVALID, "some runs have weights in ns, others do not");
-	double discoveries = values.discoveries > 0 ? values.discoveries : 0.05;
+	const struct run_set set = {
+		.runs = diff->sizes.items,
+		.count = diff->sizes.count,
+		.side_counts = {diff->run_count[SP_DIFF_BASE], diff->run_count[SP_DIFF_NEW]},
+		.by_share = values.by_share,
+		.discoveries = values.discoveries > 0 ? values.discoveries : 0.05,
+	};
+	double least_share = values.least_share > 0 ? values.least_share : 0.005;
 	diff->rows.count = 0;
 	find_renamed(diff);
 	CLEANUP_FREE uint32_t *targets = calloc(count + 1, sizeof(*targets));
@@ -556,8 +450,10 @@ struct sp_error *sp_diff_run(struct sp_diff *diff, const struct sp_diff_options 
 	CLEANUP_FREE struct row_sums *sums =
 		calloc(diff->keys.count + 1, diff->runs.count * sizeof(*sums));
 	NEED(sums);
-	test_total(diff, values.by_share, discoveries);
-	return make_rows(diff, sums, targets, &values, discoveries);
+	total_test(&set, &diff->total);
+	TRY(make_rows(diff, &set, sums, targets, least_share));
+	TRY(make_tree(diff, &set, targets, least_share));
+	return function_renames_find(diff->rows.items, diff->rows.count, &diff->tree);
 }
 
 size_t sp_diff_row_count(const struct sp_diff *diff)
@@ -568,6 +464,16 @@ size_t sp_diff_row_count(const struct sp_diff *diff)
 const struct sp_diff_row *sp_diff_row(const struct sp_diff *diff, size_t index)
 {
 	return &diff->rows.items[index];
+}
+
+size_t sp_diff_node_count(const struct sp_diff *diff)
+{
+	return diff->tree.nodes.count;
+}
+
+const struct sp_diff_node *sp_diff_node(const struct sp_diff *diff, size_t index)
+{
+	return &diff->tree.nodes.items[index];
 }
 
 const struct sp_change *sp_diff_total(const struct sp_diff *diff)

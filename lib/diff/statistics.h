@@ -37,6 +37,13 @@ struct variance_prior {
 struct variance_prior variance_prior_fit(const double *variances, double *scratch, size_t count,
 					 double df);
 
+/*
+ * Returns the variance between runs, τ², by which rows with many samples vary more than sampling:
+ * rows with c samples vary by about (1 + c τ²) times the variance of sampling. The value makes
+ * the logarithms of factors[i] / (1 + samples[i] τ²) most alike. 0 for fewer than 8 rows.
+ */
+double variance_trend_fit(const double *factors, const double *samples, size_t count);
+
 /* Returns the mean of a variance's posterior distribution. */
 double variance_moderate(const struct variance_prior *prior, double variance, double df);
 

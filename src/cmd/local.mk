@@ -19,7 +19,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/diff/comparison.c src/cmd/diff/comparison.h \
 	src/cmd/diff/diff_arguments.c \
 	src/cmd/diff/diff_json.c \
-	src/cmd/diff/diff_text.c \
+	src/cmd/diff/diff_folded.c src/cmd/diff/diff_text.c \
 	src/cmd/info/details.c \
 	src/cmd/info/info.c src/cmd/info/info.h \
 	src/cmd/info/info_json.c \

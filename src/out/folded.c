@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "list.h"
+#include "out/folded.h"
 #include "out/output.h"
 #include "text.h"
 
@@ -88,30 +89,33 @@ static void line_put(struct folded_writer *folder, const char *text)
 	folder->line_size += size;
 }
 
-/*
- * Appends a name to the line; replaces semicolons and control characters, which would break the format.
- */
-static void line_put_name(struct folded_writer *folder, const char *name)
+char *folded_put_name(char *end, const char *name)
 {
 	while (true) {
 		size_t plain = text_plain_size(name);
 		const char *semicolon = memchr(name, ';', plain);
 		if (semicolon)
 			plain = (size_t)(semicolon - name);
-		memcpy(folder->line + folder->line_size, name, plain);
-		folder->line_size += plain;
+		memcpy(end, name, plain);
+		end += plain;
 		name += plain;
 		uint32_t code = text_next(&name);
 		if (!code)
-			return;
+			return end;
 		if (code == ';')
 			code = ':';
 		else if (code == TEXT_INVALID)
 			code = 0xfffd;
 		else if (text_is_control(code))
 			code = ' ';
-		folder->line_size += text_put(code, folder->line + folder->line_size);
+		end += text_put(code, end);
 	}
+}
+
+static void line_put_name(struct folded_writer *folder, const char *name)
+{
+	char *begin = folder->line + folder->line_size;
+	folder->line_size += (size_t)(folded_put_name(begin, name) - begin);
 }
 
 static void line_put_dso(struct folded_writer *folder, const char *dso)
@@ -130,8 +134,7 @@ static bool line_add(struct folded_writer *folder, const struct sp_tree_node *no
 	bool module = is_module(node), dso = has_dso(node);
 	const char *srcline = node->srcline && !module ? node->srcline : "";
 	size_t size = strlen(srcline) + (dso ? strlen(node->dso) : 0);
-	/* Reserves three bytes for each byte, because a byte of invalid UTF-8 becomes U+FFFD. */
-	if (!line_reserve(folder, 3 * (strlen(node_name(node)) + size) + 32))
+	if (!line_reserve(folder, FOLDED_GROWTH * (strlen(node_name(node)) + size) + 32))
 		return false;
 	if (folder->line_size)
 		line_put(folder, ";");

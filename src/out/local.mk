@@ -6,7 +6,7 @@ src_libcommand_la_SOURCES += \
 	src/out/explain.c \
 	src/out/fit.c \
 	src/out/findings_output.c src/out/findings_output.h \
-	src/out/folded.c \
+	src/out/folded.c src/out/folded.h \
 	src/out/format_value.c src/out/format_value.h \
 	src/out/report_json.c \
 	src/out/shorten_name.c \

@@ -100,6 +100,16 @@ check "the same runs: 0" test "$(status_of --fail-on 5 old.? -- old.?)" = 0
 check "one run of each: 2" test "$(status_of --fail-on 5 old.1 new.1)" = 2
 check "no such file: 125" test "$(status_of --fail-on 5 old.1 nothing)" = 125
 
+# A file's name chooses the format; names of formats that comparisons lack are refused.
+for format in json:json csv:csv markdown:md folded:folded text:out; do
+	diff_of -o "got.${format#*:}" old.? -- new.? && diff_of --format "${format%:*}" -o want.x old.? -- new.?
+	same "-o FILE.${format#*:} is ${format%:*}" "got.${format#*:}" want.x
+done
+fails "there is no HTML" 129 diff_of -o diff.html old.1 new.1 <<'END'
+sprof: -o diff.html: comparisons have no such format; --format selects text, json, csv, markdown or folded
+       sprof diff --format folded ... | flamegraph.pl >diff.svg draws a flame graph
+END
+
 # One run a side has no verdict, in any format.
 diff_of old.1 new.1 >got
 check "one run a side has no verdict" sh -c '! grep -qE "^(slower|faster|same)" got'
@@ -165,6 +175,92 @@ cp new.1 sprof.data
 diff_of -q old.1 new.1 >want
 diff_of -q >got
 same "without files: the last two recordings" got want
+
+# perf compares the same two files: times, and differences of shares.
+if command -v perf >/dev/null && perf diff -t , -s comm -c ratio -p old.1 new.1 >perf.out 2>/dev/null; then
+	for by in time share; do
+		columns=delta
+		test $by = time && columns="ratio -p"
+		# shellcheck disable=SC2086
+		perf diff -t , -s comm -c $columns old.1 new.1 2>/dev/null | awk -F, -v by=$by '/^[0-9]/ {
+			gsub(/[ %]/, "")
+			if (by == "time")
+				print $5, $2 + 0, $4 + 0
+			else if ($2 != "")
+				printf "%s %.2f\n", $3, $2
+		}' | sort >want
+		diff_of --by $by --format csv old.1 new.1 | awk -F, -v by=$by 'NR > 1 {
+			if (by == "time")
+				print $10, $2 + 0, $3 + 0
+			else if ($3 > 0)
+				printf "%s %.2f\n", $10, 100 * ($3 - $2)
+		}' | sort >got
+		check "perf diff has rows ($by)" test -s want
+		same "and changes are those of perf diff ($by)" got want
+	done
+else
+	skip "changes are those of perf diff" "no perf"
+fi
+
+# Exact CPU times of runs.json are the total's, if all runs have one, and all of a run is compared.
+for i in 1 2 3; do
+	echo "{\"file\": \"base.$i.data\", \"side\": \"base\", \"task_clock_ns\": 60000000$i, \"load\": 1},"
+	echo "{\"file\": \"new.$i.data\", \"side\": \"new\", \"task_clock_ns\": 61200000$i, \"load\": 1},"
+done >both/runs.json
+diff_of both >got
+check "the total is counted" grep -q '^total  +2.0%  (+2.0 to +2.0%)  slower$' got
+check "which the head states" grep -q '^base   3 runs of ./app, 600.0 ms of CPU time a run, counted$' got
+diff_of -c alpha both >got
+check "a part of a run has no count" grep -q '^base   3 runs of ./app, 401.7 ms of CPU time a run$' got
+sed -i /base.2/d both/runs.json
+diff_of both >got
+check "nor have runs without one" grep -q '^total  +6.' got
+rm both/runs.json
+
+# Call trees: code with names of a perf map. hash_find gets another name, and parse becomes slower.
+mkdir -p root/tmp
+printf '%s\n' "10000 100 main" "10100 100 run" "10200 100 parse" "10300 100 hash_find" >root/tmp/perf-7.map
+printf '%s\n' "10000 100 main" "10100 100 run" "10200 100 parse" "10300 100 hash_lookup" >root/tmp/perf-8.map
+calls() {
+	{
+		echo "event cpu-clock chain"
+		echo "event page-faults chain"
+		echo "cmdline sprof record -- ./app"
+		echo "comm $2 $2 app"
+		echo "mmap $2 0x10000 0x10000 0 //anon"
+		echo "stacks complete"
+		awk -v pid="$2" -v a="$3" -v b="$4" 'BEGIN {
+			for (i = 0; i < a + b; i++)
+				printf "sample 0 %d %d 0 %.0f 1000000 %s %s 0x10110 0x10010\n", pid, pid, 1000000000 + i * 1000000, \
+					i < a ? "0x10210" : "0x10310", i < a ? "0x10210" : "0x10310"
+			printf "sample 1 %d %d 0 1000000000 1 0x10210 0x10210 0x10110 0x10010\n", pid, pid
+		}'
+	} | recording "$1"
+}
+for i in 1 2 3; do
+	calls "call-old.$i" 7 $((400 + i)) $((100 + i))
+	calls "call-new.$i" 8 $((600 + i)) $((100 + i))
+done
+set -- --symfs root call-old.? -- call-new.?
+"$SPROF" diff "$@" >got
+check "the tree shows where" grep -q '^found slower below main > run > parse: 402.0, now 602.0 ms$' got
+check "and not its callers" sh -c '! grep -q "below main > run:" got'
+sh -c 'tr "\n" " " <got' | grep -qF 'hash_find (gone) and hash_lookup (new) may be one function'
+check "a rename is suggested" test $? = 0
+check "and both rows stay" sh -c 'test "$(grep -cE "^(new|gone) .* hash_" got)" = 2'
+tr '\n' ' ' <got | grep -q 'cpu-clock is compared; .*-e compares: page-faults'
+check "other events are named" test $? = 0
+"$SPROF" diff --format json "$@" >got
+check "JSON has the place" grep -q '"path": \["main", "run", "parse"\]' got
+check "and the rename" grep -q '"function": "hash_find", "other_name": "hash_lookup"' got
+prints "folded stacks have two counts" "$SPROF" diff --format folded "$@" <<'END'
+main;run;hash_find 102000000 0
+main;run;hash_lookup 0 102000000
+main;run;parse 402000000 602000000
+END
+prints "-e chooses the event" "$SPROF" diff --format folded -e page-faults,cpu-clock "$@" <<'END'
+main;run;parse 1 1
+END
 
 # Names of unknown origin neither reach a terminal nor make Markdown.
 {

@@ -38,7 +38,15 @@ check "the first round is thrown away" test ! -e runs/base.0.data
 "$SPROF" info -i runs/new.2.data >info
 check "a recording has its own command" grep -q 'command .* -- ./two 2$' info
 check "and the higher rate" sh -c "\"$SPROF\" info -v -i runs/new.2.data | grep -q 4999"
-check "the folder says how it came to be" grep -c '"side": "new", "seconds"' runs/runs.json
+check "the folder says how it came to be" grep -q '"side": "new", .*"seconds"' runs/runs.json
+# The exact CPU time is that of the command, neither without its children nor with the recorder's.
+check "each run has its exact CPU time" test "$(grep -c '"task_clock_ns": [1-9]' runs/runs.json)" = 6
+"$SPROF" diff --format json runs >got
+check "which the total is of" grep -q '"counted": true' got
+check "and which is about that of its samples" awk -F '[:,]' '
+	/"total"/ { total = $3 }
+	/"function"/ || /"rest": true/ { sum += $2 }
+	END { exit !(total > 0.7 * sum && total < 1.4 * sum) }' got
 # changed() takes twice the time: that is found at any load.
 "$SPROF" diff --format csv runs >got
 check "the slower function is found" grep -q '^slower,[^,]*,[^,]*,[0-9.]*,.*,changed,$' got

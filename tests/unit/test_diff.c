@@ -97,6 +97,21 @@ TEST(variances_are_moderated_as_by_limma)
 	near(variance_moderate(&prior, 7, 4), 1);
 }
 
+/* Rows that differ between runs by 5 % vary as that and sampling together. */
+TEST(the_trend_of_variances_is_found)
+{
+	static const double samples[] = {5, 20, 60, 150, 400, 1000, 3000, 8000, 20000};
+	double factors[COUNT(samples)];
+	for (size_t i = 0; i < COUNT(samples); i++)
+		factors[i] = 0.8 * (1 + samples[i] * 0.05 * 0.05);
+	double spread = sqrt(variance_trend_fit(factors, samples, COUNT(samples)));
+	ck_assert_msg(spread > 0.05 / 1.06 && spread < 0.05 * 1.06, "%g", spread);
+	ck_assert(variance_trend_fit(factors, samples, 7) == 0);
+	for (size_t i = 0; i < COUNT(samples); i++)
+		factors[i] = 0.8;
+	ck_assert(variance_trend_fit(factors, samples, COUNT(samples)) == 0);
+}
+
 TEST(names_are_spelled_alike_in_all_builds)
 {
 	static const struct {
@@ -325,6 +340,181 @@ TEST(functions_without_names_match_in_one_build)
 		ck_assert_uint_eq(sp_diff_row_count(diff), 1);
 		ck_assert_str_eq(sp_diff_row(diff, 0)->function, cases[i].wanted);
 		ck_assert(sp_diff_row(diff, 0)->change.ratio == 0);
+		sp_diff_free(diff);
+	}
+}
+
+/* -- Call trees -------------------------------------------------------------- */
+
+/* A call tree of three calls: main > run > (a function and parse), and parse > divide. */
+struct calls {
+	struct sp_tree_node root, main, run, below[3], divide;
+};
+
+static struct sp_tree_node call(const char *function, uint64_t self_samples)
+{
+	struct sp_tree_node node = {.function = function, .dso = "app", .symbol_known = true};
+	node.self = (struct sp_weight){.samples = self_samples, .weight = PERIOD * self_samples};
+	node.total = node.self;
+	return node;
+}
+
+static void add_callees(struct sp_tree_node *node, const struct sp_tree_node *children,
+			size_t count)
+{
+	node->children = children;
+	node->child_count = count;
+	for (size_t i = 0; i < count; i++) {
+		node->total.samples += children[i].total.samples;
+		node->total.weight += children[i].total.weight;
+	}
+}
+
+/* Adds a run with these samples by function. `lookup` is the last function's name. */
+static void add_calls(struct sp_diff *diff, enum sp_diff_side side, const uint64_t counts[4],
+		      const char *lookup)
+{
+	struct calls calls = {
+		.root = call(NULL, 0),
+		.main = call("main", 0),
+		.run = call("run", 0),
+		.below = {call("parse", counts[0]), call("add", counts[2]),
+			  call(lookup, counts[3])},
+		.divide = call("divide", counts[1]),
+	};
+	struct sp_row rows[4] = {{{0}}};
+	struct sp_profile profile = {
+		.weight_is_time = true, .rows = rows, .row_count = 4, .tree = &calls.root};
+	add_callees(&calls.below[0], &calls.divide, 1);
+	add_callees(&calls.run, calls.below, 3);
+	add_callees(&calls.main, &calls.run, 1);
+	add_callees(&calls.root, &calls.main, 1);
+	calls.root.dso = NULL;
+	const struct sp_tree_node *const nodes[] = {&calls.below[0], &calls.divide, &calls.below[1],
+						    &calls.below[2]};
+	for (size_t i = 0; i < COUNT(nodes); i++)
+		rows[i] = (struct sp_row){.self = nodes[i]->self,
+					  .dso = "app",
+					  .function = nodes[i]->function,
+					  .symbol_known = true};
+	profile.samples = profile.shown_samples = calls.root.total.samples;
+	profile.shown_weight = calls.root.total.weight;
+	ck_assert_ptr_null(sp_diff_add(diff, side, &profile));
+}
+
+/* Compares three runs a side; the samples of each differ a little. */
+static struct sp_diff *compare_calls(const uint64_t base[4], const char *base_lookup,
+				     const uint64_t now[4], const char *now_lookup)
+{
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	for (uint64_t i = 0; i < RUNS; i++) {
+		const uint64_t old_counts[] = {base[0] + i, base[1] + i, base[2] + 2 * i,
+					       base[3] + i};
+		const uint64_t new_counts[] = {now[0] + i, now[1] + i, now[2] + i, now[3] + 2 * i};
+		add_calls(diff, SP_DIFF_BASE, old_counts, base_lookup);
+		add_calls(diff, SP_DIFF_NEW, new_counts, now_lookup);
+	}
+	run(diff, false);
+	return diff;
+}
+
+/* Returns the names of the deepest changed nodes, in the tree's order. */
+static const char *deepest(const struct sp_diff *diff, char text[100])
+{
+	*text = 0;
+	for (size_t i = 0; i < sp_diff_node_count(diff); i++)
+		if (sp_diff_node(diff, i)->is_deepest)
+			strcat(strcat(text, sp_diff_node(diff, i)->function), " ");
+	return text;
+}
+
+TEST(the_deepest_node_with_a_change_is_found)
+{
+	static const struct {
+		uint64_t base[4], now[4];
+		const char *wanted;
+	} cases[] = {
+		/* Only divide changed, not its callers. */
+		{{2000, 2000, 2000, 500}, {2000, 2600, 2000, 500}, "divide "},
+		/* The function itself changed, not what it calls. */
+		{{2000, 2000, 2000, 500}, {2600, 2000, 2000, 500}, "parse "},
+		/* Most of parse's change is its own. */
+		{{2000, 2000, 2000, 500}, {4000, 2600, 2000, 500}, "parse divide "},
+		/* Two changes in different directions do not explain each other. */
+		{{2000, 2000, 2000, 500}, {2000, 2600, 1400, 500}, "add divide "},
+		{{2000, 2000, 2000, 500}, {2000, 2000, 2000, 500}, ""},
+	};
+	char text[100];
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct sp_diff *diff = compare_calls(cases[i].base, "find", cases[i].now, "find");
+		ck_assert_str_eq(deepest(diff, text), cases[i].wanted);
+		const struct sp_diff_node *root = sp_diff_node(diff, 0);
+		near(root->base, sp_diff_total(diff)->base);
+		near(root->now, sp_diff_total(diff)->now);
+		double self = 0;
+		for (size_t j = 0; j < sp_diff_node_count(diff); j++) {
+			self += sp_diff_node(diff, j)->now_self;
+			ck_assert(!j || sp_diff_node(diff, j)->parent < j);
+		}
+		near(self, root->now);
+		sp_diff_free(diff);
+	}
+}
+
+/* Renames are suggested where names, callers and time are alike, and rows stay two. */
+TEST(renames_are_suggested)
+{
+	static const struct {
+		const char *base, *now;
+		uint64_t samples;
+		bool wanted;
+	} cases[] = {
+		{"hash_find", "hash_lookup", 500, true},
+		{"ns::A::hash_find(int)", "ns::B::hash_lookup(long)", 500, true},
+		{"hash_find", "hash_lookup", 1500, false}, /* too much time */
+		{"hash_find", "quicksort", 500, false},	   /* a leaf with another name */
+		{"ns::find(int)", "ns::sort(int)", 500, false},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const uint64_t base[] = {2000, 2000, 2000, 500};
+		const uint64_t now[] = {2000, 2000, 2000, cases[i].samples};
+		struct sp_diff *diff = compare_calls(base, cases[i].base, now, cases[i].now);
+		const struct sp_diff_row *gone = find_row(diff, cases[i].base);
+		const struct sp_diff_row *added = find_row(diff, cases[i].now);
+		ck_assert_int_eq(gone->change.verdict, SP_DIFF_GONE);
+		ck_assert_int_eq(added->change.verdict, SP_DIFF_APPEARED);
+		ck_assert_int_eq(gone->other_name != NULL, cases[i].wanted);
+		ck_assert_int_eq(added->other_name != NULL, cases[i].wanted);
+		if (cases[i].wanted)
+			ck_assert_str_eq(added->other_name, cases[i].base);
+		sp_diff_free(diff);
+	}
+}
+
+/* Counts replace the samples' weight in the total only, and only if each run has one. */
+TEST(counts_are_the_total)
+{
+	static const double counts[2 * RUNS] = {1000e3, 1001e3, 999e3, 1010e3, 1011e3, 1009e3};
+	for (size_t known = 2 * RUNS - 1; known <= 2 * RUNS; known++) {
+		struct sp_diff *diff;
+		ck_assert_ptr_null(sp_diff_new(&diff));
+		for (size_t i = 0; i < 2 * RUNS; i++) {
+			add_runs(diff, i, i + 1, "app", "");
+			sp_diff_set_count(diff, i < known ? counts[i] : 0);
+		}
+		run(diff, false);
+		const struct sp_change *total = sp_diff_total(diff);
+		if (known == 2 * RUNS) {
+			near(total->base, 1000e3);
+			/* t.test(log(new), log(base), var.equal = TRUE) */
+			ck_assert_double_eq_tol(total->ratio, 0.01, 1e-6);
+			ck_assert_double_eq_tol(total->p, 2.5e-4, 2e-5);
+			ck_assert_int_eq(total->verdict, SP_DIFF_SLOWER);
+		} else {
+			near(total->p, 0.0208207963995);
+		}
+		near(find_row(diff, "a")->change.base, PERIOD * (812 + 795 + 840) / 3.0);
 		sp_diff_free(diff);
 	}
 }

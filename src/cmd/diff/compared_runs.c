@@ -121,22 +121,71 @@ static void describe_run(struct diff_run *run, const struct sp_reader *reader,
 		run->period = event->attr.sample_period;
 }
 
-/* Returns the number of the profile to compare: that with the most samples, or of -e. */
+/*
+ * Returns the number of the profile to compare: that of the first name of -e that the recording
+ * has; without -e, the first with samples.
+ */
 static size_t choose_profile(const struct comparison *comparison,
 			     const struct sp_analysis *analysis)
 {
-	const struct option_strings *events = &comparison->arguments->selection.events;
-	size_t count = sp_analysis_profile_count(analysis), chosen = count;
-	for (size_t i = 0; i < count; i++) {
-		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
-		if (events->count && comparison->arguments->mode == SP_MODE_CPU &&
-		    !sp_event_matches(sp_analysis_event(analysis, i), events->items[0]))
-			continue;
-		if (chosen == count ||
-		    profile->samples > sp_analysis_profile(analysis, chosen)->samples)
-			chosen = i;
+	const struct option_strings *names = &comparison->arguments->selection.events;
+	size_t count = sp_analysis_profile_count(analysis);
+	bool named = names->count && comparison->arguments->mode == SP_MODE_CPU;
+	for (size_t j = 0; named && j < names->count; j++)
+		for (size_t i = 0; i < count; i++)
+			if (sp_event_matches(sp_analysis_event(analysis, i), names->items[j]))
+				return i;
+	for (size_t i = 0; !named && i < count; i++)
+		if (sp_analysis_profile(analysis, i)->samples)
+			return i;
+	return named ? count : 0;
+}
+
+/* Adds a note with the events that are not compared, if there are any. */
+static void note_other_events(struct comparison *comparison, const struct sp_analysis *analysis,
+			      size_t chosen)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *list = open_memstream(&text, &size);
+	for (size_t i = 0, count = 0; list && i < sp_analysis_profile_count(analysis); i++)
+		if (i != chosen && sp_analysis_profile(analysis, i)->samples)
+			fprintf(list, "%s%s", count++ ? ", " : "",
+				sp_analysis_event(analysis, i)->name);
+	if (list && !fclose(list) && size)
+		comparison_note(comparison,
+				"%s is compared; the recordings have other events, too, which -e "
+				"compares: %s",
+				sp_analysis_event(analysis, chosen)->name, text);
+	free(text);
+}
+
+/*
+ * Returns the exact CPU time of a run of `record --repeat`, which runs.json in its folder has on
+ * the line of that file; 0: unknown.
+ */
+static uint64_t counted_time(const char *path)
+{
+	static const char key[] = "\"task_clock_ns\": ";
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *runs = NULL, *entry = NULL, *line = NULL;
+	size_t capacity = 0;
+	uint64_t time_ns = 0;
+	if (asprintf(&runs, "%.*sruns.json", (int)(name - path), path) < 0 ||
+	    asprintf(&entry, "\"file\": \"%s\"", name) < 0)
+		return 0;
+	FILE *file = fopen(runs, "re");
+	while (file && getline(&line, &capacity, file) > 0) {
+		const char *value = strstr(line, entry) ? strstr(line, key) : NULL;
+		if (value)
+			time_ns = strtoull(value + strlen(key), NULL, 10);
 	}
-	return chosen;
+	if (file)
+		fclose(file);
+	free(line);
+	free(entry);
+	free(runs);
+	return time_ns;
 }
 
 static struct sp_error *analyse(const struct comparison *comparison, struct sp_ctx *ctx,
@@ -153,6 +202,7 @@ static struct sp_error *analyse(const struct comparison *comparison, struct sp_c
 		.key_count = arguments->key_count,
 		.pools = true,
 	};
+	const struct sp_analysis_tree tree = {.size = sizeof(tree), .order = SP_TREE_CALLER};
 	const struct sp_analysis_stacks stacks = {
 		.size = sizeof(stacks),
 		.inlines = lines ? SP_ON : SP_OFF,
@@ -167,6 +217,7 @@ static struct sp_error *analyse(const struct comparison *comparison, struct sp_c
 	const struct sp_analysis_options options = {
 		.size = sizeof(options),
 		.rows = &rows,
+		.tree = &tree,
 		.stacks = &stacks,
 		.samples = &samples,
 		.filter = &filter,
@@ -175,6 +226,14 @@ static struct sp_error *analyse(const struct comparison *comparison, struct sp_c
 		.names = names,
 	};
 	return sp_analysis_run(ctx, reader, &options, ret);
+}
+
+/* Returns whether the profile's weight is the CPU time of whole runs. */
+static bool counts_fit(const struct diff_arguments *arguments, const struct sp_profile *profile)
+{
+	const struct selection *s = &arguments->selection;
+	return arguments->mode == SP_MODE_CPU && profile->weight_is_time && !s->comms.count &&
+	       !s->dsos.count && !s->symbols.count;
 }
 
 /* Adds one recording. Returns false after printing the error. */
@@ -198,9 +257,15 @@ static bool read_run(struct comparison *comparison, struct sp_ctx *ctx, struct s
 				fmax(1, (double)(profile->samples + profile->lost_own)),
 		};
 		describe_run(run, reader, sp_analysis_event(analysis, chosen));
+		if (!comparison->run_count && comparison->arguments->mode == SP_MODE_CPU)
+			note_other_events(comparison, analysis, chosen);
 		comparison->run_count++;
 		comparison->is_time = profile->weight_is_time;
 		error = sp_diff_add(comparison->diff, side, profile);
+		if (!error && counts_fit(comparison->arguments, profile)) {
+			run->counted_ns = counted_time(path);
+			sp_diff_set_count(comparison->diff, (double)run->counted_ns);
+		}
 	} else if (!error) {
 		diag_say(comparison->arguments->selection.events.count
 				 ? "%s has no event of -e; 'sprof info -i FILE' lists its events"
@@ -317,6 +382,9 @@ bool diff_runs_check(struct comparison *comparison)
 			lost = run;
 	}
 	choose_measure(comparison);
+	comparison->is_counted = !comparison->by_share;
+	for (size_t i = 0; i < comparison->run_count; i++)
+		comparison->is_counted &= comparison->runs[i].counted_ns > 0;
 	if (cpu && !comparison->by_share) {
 		diag_say("%s was recorded on '%s', %s on '%s': their times do not compare; "
 			 "--by share compares shares",

@@ -77,3 +77,15 @@ const char *comparison_verdict(const struct comparison *comparison)
 		return "same";
 	return "inconclusive";
 }
+
+const struct sp_diff_node **comparison_path(const struct comparison *comparison, size_t node,
+					    size_t *depth)
+{
+	*depth = 0;
+	for (size_t at = node; at; at = sp_diff_node(comparison->diff, at)->parent)
+		++*depth;
+	const struct sp_diff_node **path = calloc(*depth + 1, sizeof(*path));
+	for (size_t at = node, i = *depth; path && at; at = path[i]->parent)
+		path[--i] = sp_diff_node(comparison->diff, at);
+	return path;
+}

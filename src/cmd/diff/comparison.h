@@ -38,8 +38,9 @@ struct diff_run {
 	uint64_t frequency;  /* samples a second, or 0 */
 	uint64_t period;     /* events a sample, or 0 */
 	uint64_t samples;
-	double lost;  /* part of the samples */
-	bool is_part; /* not a whole run of one command */
+	uint64_t counted_ns; /* exact CPU time; 0: unknown */
+	double lost;	     /* part of the samples */
+	bool is_part;	     /* not a whole run of one command */
 };
 
 struct comparison {
@@ -48,7 +49,8 @@ struct comparison {
 	struct diff_run *runs;
 	size_t run_count;
 	bool by_share, is_time;
-	char *notes[8]; /* sentences on what limits the comparison */
+	bool is_counted; /* the total is of exact CPU times */
+	char *notes[8];	 /* sentences on what limits the comparison */
 	size_t note_count;
 	struct term term;
 };
@@ -75,12 +77,21 @@ void comparison_note(struct comparison *comparison, const char *format, ...)
 bool comparison_is_tested(const struct comparison *comparison);
 size_t comparison_runs(const struct comparison *comparison, enum sp_diff_side side);
 
+/*
+ * Returns the nodes of the call tree from below the root to a node, for the caller to free; NULL
+ * when out of memory.
+ */
+const struct sp_diff_node **comparison_path(const struct comparison *comparison, size_t node,
+					    size_t *depth);
+
 /* Returns one word for all: "slower", "faster", "changed", "same", "inconclusive" or "untested". */
 const char *comparison_verdict(const struct comparison *comparison);
 
 void diff_write_text(const struct comparison *comparison, FILE *out);
 void diff_write_markdown(const struct comparison *comparison, FILE *out);
 void diff_write_json(const struct comparison *comparison, FILE *out);
+/* Writes "stack COUNT COUNT" for difffolded.pl and flamegraph.pl: base and new. */
+void diff_write_folded(const struct comparison *comparison, FILE *out);
 void diff_write_csv(const struct comparison *comparison, FILE *out);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <dirent.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/diff/comparison.h"
 #include "command.h"
 #include "diag.h"
+#include "out/output.h"
 
 static bool parse_keys(const struct option *option, const char *text)
 {
@@ -48,25 +50,50 @@ static bool parse_mode(const struct option *option, const char *text)
 	return option_store_mode(option, text, SP_MODE_LATENCY);
 }
 
-static bool parse_format(const struct option *option, const char *text)
+#define FORMAT_NAMES "text, json, csv, markdown or folded"
+
+/* Returns whether there is a format of that name, and chooses it. */
+static bool choose_format(struct diff_arguments *arguments, const char *name)
 {
 	static const struct {
 		const char *name;
 		void (*write)(const struct comparison *comparison, FILE *out);
 	} formats[] = {
-		{"text", diff_write_text},
-		{"json", diff_write_json},
-		{"csv", diff_write_csv},
-		{"markdown", diff_write_markdown},
+		{"text", diff_write_text},     {"json", diff_write_json},
+		{"csv", diff_write_csv},       {"markdown", diff_write_markdown},
+		{"folded", diff_write_folded},
 	};
-	struct diff_arguments *arguments = option->value;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		if (!strcmp(text, formats[i].name)) {
+		if (!strcmp(name, formats[i].name)) {
 			arguments->write = formats[i].write;
 			return true;
 		}
 	}
-	return option_reject(option, text, "text, json, csv or markdown");
+	return false;
+}
+
+static bool parse_format(const struct option *option, const char *text)
+{
+	return choose_format(option->value, text) || option_reject(option, text, FORMAT_NAMES);
+}
+
+/*
+ * Chooses the format by the file's name if --format did not. Returns false after printing that
+ * comparisons lack the format.
+ */
+static bool choose_format_of_file(struct diff_arguments *arguments)
+{
+	const char *path = arguments->output;
+	const struct output_format *named = path ? output_find_file(path) : NULL;
+	const char *format = path && !fnmatch("*.md", path, FNM_CASEFOLD) ? "markdown"
+			     : named					  ? named->name
+									  : "text";
+	if (arguments->write ||
+	    (!(path && output_is_picture(path)) && choose_format(arguments, format)))
+		return true;
+	diag_say("-o %s: comparisons have no such format; --format selects " FORMAT_NAMES, path);
+	diag_more("sprof diff --format folded ... | flamegraph.pl >diff.svg draws a flame graph");
+	return false;
 }
 
 static int parse_options(struct diff_arguments *a, int argc, char **argv, int *operand)
@@ -93,11 +120,13 @@ static int parse_options(struct diff_arguments *a, int argc, char **argv, int *o
 		OPTION_STRINGS('d', "dsos", "NAMES", &s->dsos, "select programs and libraries"),
 		OPTION_STRINGS('S', "symbols", "NAMES", &s->symbols, "select sampled functions"),
 		OPTION_STRINGS('e', "event", "NAME", &s->events,
-			       "compare this event (default: that with the most samples)"),
+			       "compare this event (default: the first)"),
 		OPTION_GROUP("Output:"),
 		OPTION_CALL(0, "format", "FORMAT", a, parse_format,
-			    "write text (default), json, csv or markdown"),
-		OPTION_STRING('o', "output", "FILE", &a->output, "write to FILE"),
+			    "write text (default), json, csv, markdown or folded"),
+		OPTION_STRING(
+			'o', "output", "FILE", &a->output,
+			"write to FILE; its name chooses the format (.json, .csv, .md, .folded)"),
 		OPTION_FLAG(0, "all", &a->all,
 			    "print all tested rows, also those without a change"),
 		OPTION_FLAG('q', "quiet", &s->quiet, "print the table only"),
@@ -203,7 +232,6 @@ int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv
 	static const enum sp_key keys[] = {SP_KEY_DSO, SP_KEY_FUNCTION};
 	int dashes = 1, operand;
 	*arguments = (struct diff_arguments){
-		.write = diff_write_text,
 		.fail_on = -1,
 		.key_count = sizeof(keys) / sizeof(*keys),
 	};
@@ -214,6 +242,8 @@ int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv
 	int status = parse_options(arguments, dashes, argv, &operand);
 	if (status >= 0)
 		return status;
+	if (!choose_format_of_file(arguments))
+		return EXIT_USAGE;
 	char **end = argv + dashes, **next = argv + operand;
 	bool done = true;
 	if (dashes == argc && end - next > 2) {

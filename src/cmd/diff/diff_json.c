@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Output of a comparison for programs: JSON and CSV. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cmd/diff/comparison.h"
 #include "json.h"
@@ -29,6 +30,30 @@ static void put_runs(struct json *json, const struct comparison *comparison, con
 	json_end(json, ']');
 }
 
+/* Writes the deepest nodes of the call tree that changed. */
+static void put_places(struct json *json, const struct comparison *comparison)
+{
+	json_begin_lines(json, "places", '[');
+	for (size_t i = 1; i < sp_diff_node_count(comparison->diff); i++) {
+		const struct sp_diff_node *node = sp_diff_node(comparison->diff, i);
+		if (!node->is_deepest)
+			continue;
+		json_begin(json, NULL, '{');
+		put_change(json, &node->change);
+		if (node->dso)
+			json_string(json, "dso", node->dso);
+		size_t depth;
+		const struct sp_diff_node **path = comparison_path(comparison, i, &depth);
+		json_begin(json, "path", '[');
+		for (size_t j = 0; path && j < depth; j++)
+			json_string(json, NULL, path[j]->function);
+		json_end(json, ']');
+		json_end(json, '}');
+		free(path);
+	}
+	json_end_lines(json, ']');
+}
+
 void diff_write_json(const struct comparison *comparison, FILE *out)
 {
 	const struct sp_change *total = sp_diff_total(comparison->diff);
@@ -45,8 +70,10 @@ void diff_write_json(const struct comparison *comparison, FILE *out)
 	put_runs(&json, comparison, "base", SP_DIFF_BASE);
 	put_runs(&json, comparison, "new", SP_DIFF_NEW);
 	json_begin(&json, "total", '{');
-	if (!comparison->by_share)
+	if (!comparison->by_share) {
 		put_change(&json, total);
+		json_bool(&json, "counted", comparison->is_counted);
+	}
 	json_end(&json, '}');
 	json_begin_lines(&json, "rows", '[');
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++) {
@@ -65,9 +92,12 @@ void diff_write_json(const struct comparison *comparison, FILE *out)
 		for (size_t j = 0; j < sizeof(texts) / sizeof(*texts); j++)
 			if (texts[j].text)
 				json_string(&json, texts[j].key, texts[j].text);
+		if (row->other_name)
+			json_string(&json, "other_name", row->other_name);
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');
+	put_places(&json, comparison);
 	json_begin_lines(&json, "notes", '[');
 	for (size_t i = 0; i < comparison->note_count; i++)
 		json_string(&json, NULL, comparison->notes[i]);

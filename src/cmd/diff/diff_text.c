@@ -11,6 +11,11 @@
 #define OTHER_ROWS 8
 #define OTHER_SHARE 0.02
 
+/* Nodes of the call tree in text; the last functions of a path, and characters of a name. */
+#define PLACES 3
+#define PATH_MOST 4
+#define NAME_MOST 40
+
 /* Limits of Markdown, which hosts of code truncate at 64 KB: rows, and characters of a name. */
 #define MARKDOWN_ROWS 100
 #define MARKDOWN_NAME 160
@@ -207,10 +212,10 @@ static void put_side(const struct comparison *comparison, enum sp_diff_side side
 		count == 1 ? "" : "s");
 	term_put(&comparison->term, same && command ? command : path, 44, out);
 	if (!comparison->by_share)
-		fprintf(out, ", %s %s a run",
+		fprintf(out, ", %s %s a run%s",
 			format_quantity(comparison, side == SP_DIFF_BASE ? total->base : total->now,
 					text),
-			unit_words(comparison));
+			unit_words(comparison), comparison->is_counted ? ", counted" : "");
 	putc('\n', out);
 }
 
@@ -232,6 +237,84 @@ static void put_sentence(const struct comparison *comparison, const char *text, 
 	term_wrap(&comparison->term, text, 0, 0, 0, out);
 }
 
+/* Orders nodes by their differences, and equal ones by their place in the tree. */
+static bool is_larger(const struct sp_diff_node *a, const struct sp_diff_node *b)
+{
+	double of_a = fabs(a->now - a->base), of_b = fabs(b->now - b->base);
+	return of_a != of_b ? of_a > of_b : a < b;
+}
+
+/* Writes "found slower below main > … > parse: 154.9, now 175.2 ms"; "…" is left out. */
+static void put_place(const struct comparison *comparison, size_t index, FILE *out)
+{
+	const struct sp_diff_node *node = sp_diff_node(comparison->diff, index);
+	char base[TEXT_SIZE], now[TEXT_SIZE], *text = NULL;
+	size_t depth, size;
+	const struct sp_diff_node **path = comparison_path(comparison, index, &depth);
+	FILE *stream = path ? open_memstream(&text, &size) : NULL;
+	for (size_t i = 0; stream && i < depth; i++) {
+		char *made = NULL;
+		bool left_out = i && i + PATH_MOST < depth;
+		if (!left_out)
+			fprintf(stream, "%s%s", i ? " > " : "",
+				name_shorten(&comparison->term, path[i]->function, NAME_MOST,
+					     &made));
+		else if (i == 1)
+			fprintf(stream, " > %s", term_glyph(&comparison->term, "…", "..."));
+		free(made);
+	}
+	if (stream && !fclose(stream)) {
+		fprintf(out, "found %s below ", sp_diff_verdict_name(node->change.verdict));
+		term_put(&comparison->term, text, 0, out);
+		fprintf(out, ": %s, now %s %s\n", format_quantity(comparison, node->base, base),
+			format_quantity(comparison, node->now, now),
+			comparison->by_share ? "of all" : unit(comparison));
+	}
+	free(text);
+	free(path);
+}
+
+/* Writes the deepest nodes of the call tree that changed, the largest difference first. */
+static void put_places(const struct comparison *comparison, FILE *out)
+{
+	const struct sp_diff_node *last = NULL;
+	for (size_t shown = 0; shown < PLACES; shown++) {
+		size_t most = 0;
+		for (size_t i = 1; i < sp_diff_node_count(comparison->diff); i++) {
+			const struct sp_diff_node *node = sp_diff_node(comparison->diff, i);
+			if (node->is_deepest && (!last || is_larger(last, node)) &&
+			    (!most || is_larger(node, sp_diff_node(comparison->diff, most))))
+				most = i;
+		}
+		if (!most)
+			break;
+		last = sp_diff_node(comparison->diff, most);
+		put_place(comparison, most, out);
+	}
+}
+
+/* Writes pairs of functions that may be one with two names. */
+static void put_renames(const struct comparison *comparison, FILE *out)
+{
+	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++) {
+		const struct sp_diff_row *row = sp_diff_row(comparison->diff, i);
+		char *text = NULL, *gone = NULL, *now = NULL;
+		if (!row->other_name || row->change.verdict != SP_DIFF_APPEARED)
+			continue;
+		const char *from =
+			name_shorten(&comparison->term, row->other_name, NAME_MOST, &gone);
+		const char *to = name_shorten(&comparison->term, row->function, NAME_MOST, &now);
+		if (asprintf(&text,
+			     "%s (gone) and %s (new) may be one function under two names: their "
+			     "callers, callees and times are alike.",
+			     from, to) >= 0)
+			put_sentence(comparison, text, out);
+		free(text);
+		free(gone);
+		free(now);
+	}
+}
+
 /* Writes what the table does not show: its limits, and how to get a better one. */
 static void put_limits(const struct comparison *comparison, size_t left_out, bool unknown,
 		       FILE *out)
@@ -239,7 +322,9 @@ static void put_limits(const struct comparison *comparison, size_t left_out, boo
 	if (left_out)
 		fprintf(out, "%s%zu rows without a change (--all)\n",
 			term_glyph(&comparison->term, "… ", "... "), left_out);
+	put_places(comparison, out);
 	putc('\n', out);
+	put_renames(comparison, out);
 	if (comparison_is_tested(comparison)) {
 		if (unknown)
 			put_sentence(comparison,

@@ -4,13 +4,14 @@
  *
  *	base.1.data, base.2.data, …	recordings of the command
  *	new.1.data, new.2.data, …	recordings of the other one
- *	runs.json			machine, commands, order, times and load
+ *	runs.json			machine, commands, order, times, exact CPU time and load
  *
  * In each round, the order of the two is random, and so is the size of the environment, which moves
  * the stack. A first round is thrown away: it fills caches. Each run has a recorder of its own, in
  * a child.
  */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,8 +45,9 @@ static const char *const sides[] = {"base", "new"};
 
 /* A finished run. */
 struct repeat_run {
-	size_t side;
+	size_t side, round;
 	double seconds, load;
+	uint64_t task_clock_ns; /* exact CPU time; 0: unknown */
 };
 
 struct repeat {
@@ -105,13 +108,36 @@ static int record_one(const struct repeat *repeat, size_t side, const char *path
 	return repeat->run(repeat->ctx, repeat->arguments);
 }
 
+/*
+ * Opens an exact count of the CPU time of the commands that this process's children execute. The
+ * recorder inherits it disabled, and executing the command enables it. Returns -1 if the kernel
+ * refuses it.
+ */
+static int open_task_clock(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.disabled = 1,
+		.inherit = 1,
+		.enable_on_exec = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	/* Without rights for the kernel, the same clock counts: a clock has no modes. */
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	return fd >= 0 ? fd
+		       : (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
 /* Runs one side. Returns its exit status; negative after printing why there is no run. */
-static int run_side(struct repeat *repeat, size_t side, const char *path)
+static int run_side(struct repeat *repeat, size_t round, size_t side, const char *path)
 {
 	struct repeat_run *now = &repeat->runs[repeat->run_count];
 	int status = 0;
 	uint64_t begin_ns = session_now_ns();
-	*now = (struct repeat_run){.side = side};
+	*now = (struct repeat_run){.side = side, .round = round};
+	int clock = open_task_clock();
 	if (getloadavg(&now->load, 1) != 1)
 		now->load = NAN;
 	fflush(NULL);
@@ -123,6 +149,8 @@ static int run_side(struct repeat *repeat, size_t side, const char *path)
 	}
 	if (child < 0) {
 		diag_say("cannot start the recorder: %s", strerror(errno));
+		if (clock >= 0)
+			close(clock);
 		return -1;
 	}
 	recorder = child;
@@ -130,6 +158,12 @@ static int run_side(struct repeat *repeat, size_t side, const char *path)
 		;
 	recorder = 0;
 	now->seconds = (double)(session_now_ns() - begin_ns) / 1e9;
+	if (clock >= 0) {
+		if (read(clock, &now->task_clock_ns, sizeof(now->task_clock_ns)) !=
+		    sizeof(now->task_clock_ns))
+			now->task_clock_ns = 0;
+		close(clock);
+	}
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	if (interrupted)
@@ -177,7 +211,7 @@ static int run_round(struct repeat *repeat, size_t round)
 			diag_say("out of memory");
 			return EXIT_RECORDER;
 		}
-		int status = run_side(repeat, side, path);
+		int status = run_side(repeat, round, side, path);
 		if (status || interrupted || !round)
 			unlink(path);
 		free(path);
@@ -221,7 +255,7 @@ static bool describe(const struct repeat *repeat)
 {
 	struct output_file file;
 	struct utsname machine;
-	char *path;
+	char *path, name[64];
 	if (asprintf(&path, "%s/runs.json", repeat->folder) < 0) {
 		diag_say("out of memory");
 		return false;
@@ -245,7 +279,12 @@ static bool describe(const struct repeat *repeat)
 	json_begin_lines(&json, "runs", '[');
 	for (size_t i = 0; i < repeat->run_count; i++) {
 		json_begin(&json, NULL, '{');
+		snprintf(name, sizeof(name), "%s.%zu.data", sides[repeat->runs[i].side],
+			 repeat->runs[i].round);
+		json_string(&json, "file", name);
 		json_string(&json, "side", sides[repeat->runs[i].side]);
+		if (repeat->runs[i].task_clock_ns)
+			json_unsigned(&json, "task_clock_ns", repeat->runs[i].task_clock_ns);
 		json_double(&json, "seconds", repeat->runs[i].seconds);
 		json_double(&json, "load", repeat->runs[i].load);
 		json_end(&json, '}');
