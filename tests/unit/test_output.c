@@ -654,7 +654,8 @@ static void metrics_are(enum stat_kind kind, bool has_time, const char *wanted)
 		row_of[i] = &counted[i];
 	}
 	const struct stat_table table = {
-		.events = event_of, .event_count = 4, .places = place_of, .place_count = 2, .rows = row_of,
+		.events = event_of, .event_count = 4, .places = place_of, .place_count = 2,
+		.rows = row_of,
 		.elapsed_ns = 1e9, .has_time = has_time, .time_ns = 2e9};
 	char *text = NULL;
 	size_t size;

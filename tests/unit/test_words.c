@@ -179,7 +179,8 @@ TEST(bits_of_attrs)
 	const struct perf_event_attr attr = {.sample_type = UINT64_C(3) << 24, .read_format = 17,
 					     .branch_sample_type = 1 << 19};
 	const struct sp_attr_tail tail = {0};
-	const char *const wanted[] = {"WEIGHT_STRUCT|0x2000000", "TOTAL_TIME_ENABLED|LOST", "COUNTERS"};
+	const char *const wanted[] = {"WEIGHT_STRUCT|0x2000000", "TOTAL_TIME_ENABLED|LOST",
+				      "COUNTERS"};
 	const char *name;
 	char value[SP_WORDS_SIZE];
 	unsigned int at = 0;
