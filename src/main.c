@@ -92,12 +92,12 @@ static const struct {
 	 "  sprof report --mode off-cpu -g     waits alone, with callers\n"
 	 "  sprof report -s waits_for          by reason: disk, lock, network, ...\n"},
 	{"wakers waker wakeups wake-ups",
-	 "Find out which threads end the waits of others:\n"
+	 "Find out which threads end the waits of others. Wake-ups are recorded as root:\n"
 	 "  sprof record --wakers ./program\n"
 	 "  sprof report --wakers\n"},
 	{"threads thread -T",
 	 "See each thread's time on a CPU, waiting for a CPU, and blocked:\n"
-	 "  sprof record --switch-events ./program\n"
+	 "  sprof record --off-cpu ./program\n"
 	 "  sprof report -T\n"},
 	{"python python3 cpython",
 	 "Find hot Python functions and lines (CPython 3.11 to 3.14; no option is needed):\n"
