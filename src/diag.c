@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Messages contain names that programs chose, and appear on a terminal, at once or later from a log.
- * Each message is therefore written as one line without control characters, which could be terminal
- * escapes.
+ * They are therefore written without control characters, which could be terminal escapes.
  */
 #include "diag.h"
 
@@ -13,13 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include "term.h"
 #include "text.h"
 
+/* Width of "sprof: ", and of the blanks in its place. */
 #define INDENT "       "
+#define INDENT_WIDTH 7
 
 static void put_line(const char *begin, const char *text)
 {
+	const struct term term = term_of_stderr();
 	fputs(begin, stderr);
+	if (term.width) {
+		term_wrap(&term, text, INDENT_WIDTH, INDENT_WIDTH, 0, stderr);
+		return;
+	}
 	text_write(text, text_form_shown(), stderr);
 	fputc('\n', stderr);
 }

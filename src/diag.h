@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes diagnostics to standard error: what failed, why, and what to do. Each is one line without
- * control characters, even if a name in it has some.
+ * Writes diagnostics to standard error: what failed, why, and what to do. Each is one line, or
+ * wrapped on a terminal, without control characters, even if a name in it has some.
  */
 #ifndef DIAG_H
 #define DIAG_H

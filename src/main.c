@@ -92,12 +92,12 @@ static const struct {
 	 "  sprof report --mode off-cpu -g     waits alone, with callers\n"
 	 "  sprof report -s waits_for          by reason: disk, lock, network, ...\n"},
 	{"wakers waker wakeups wake-ups",
-	 "Find out which threads end the waits of others:\n"
+	 "Find out which threads end the waits of others. Wake-ups are recorded as root:\n"
 	 "  sprof record --wakers ./program\n"
 	 "  sprof report --wakers\n"},
 	{"threads thread -T",
 	 "See each thread's time on a CPU, waiting for a CPU, and blocked:\n"
-	 "  sprof record --switch-events ./program\n"
+	 "  sprof record --off-cpu ./program\n"
 	 "  sprof report -T\n"},
 	{"python python3 cpython",
 	 "Find hot Python functions and lines (CPython 3.11 to 3.14; no option is needed):\n"
@@ -124,6 +124,15 @@ static const struct {
 	 "  sprof record make -j2\n"
 	 "  sprof report -s argument,comm      by file that a program was called with\n"
 	 "  sprof report --processes           tree of processes, with their children\n"},
+	{"allocation allocations malloc memory heap",
+	 "Find where a program allocates memory, as root ('ldd ./program' shows libc's path):\n"
+	 "  sprof record -e uprobe:/lib/x86_64-linux-gnu/libc.so.6:malloc ./program\n"
+	 "  sprof report --callers malloc      functions that call malloc\n"},
+	{"lost losses missing limits quality",
+	 "See what is lost, truncated or without a name in a recording, and the remedies:\n"
+	 "  sprof report                       its head has the most important ones\n"
+	 "  sprof info --findings              all\n"
+	 "  sprof list --limits                limits of this machine and user\n"},
 	{"machine system",
 	 "Profile the whole machine, a process, a container or a service:\n"
 	 "  sprof record -a --duration 10\n"
@@ -179,10 +188,15 @@ static void help(FILE *out)
 	fputs("\nExample: sprof ./program\n"
 	      "'sprof help COMMAND' lists options, 'sprof help TASK' commands. Tasks:\n", out);
 
-	/* Prints the first names of all tasks in one line. */
-	for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++)
-		fprintf(out, "%s%.*s", i ? ", " : "", (int)strcspn(tasks[i].names, " "),
-			tasks[i].names);
+	/* Prints the first names of all tasks, in lines of 80 columns. */
+	int used = 0;
+	for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++) {
+		int size = (int)strcspn(tasks[i].names, " ");
+		bool next_line = used + size + 3 > 80;
+		const char *before = !i ? "" : next_line ? ",\n" : ", ";
+		used = next_line ? 0 : used;
+		used += fprintf(out, "%s%.*s", before, size, tasks[i].names);
+	}
 	fputc('\n', out);
 }
 

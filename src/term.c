@@ -10,14 +10,15 @@
 #include <wchar.h>
 #include "text.h"
 
-static int screen_width(void)
+/* Returns the width of a terminal, or that which COLUMNS sets; 0: no limit. */
+static int find_width(int fd, bool terminal)
 {
 	struct winsize size;
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+	if (terminal && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
 		return size.ws_col;
 	const char *columns = getenv("COLUMNS");
 	int width = columns ? atoi(columns) : 0;
-	return width > 0 ? width : 80;
+	return width > 0 ? width : terminal ? 80 : 0;
 }
 
 static bool wants_colour(enum term_colour colour, bool terminal)
@@ -34,7 +35,18 @@ struct term term_of_stdout(enum term_colour colour)
 	return (struct term){
 		.colour = wants_colour(colour, terminal),
 		.utf8 = text_form_shown() == TEXT_SHOWN,
-		.width = terminal ? screen_width() : 0,
+		.terminal = terminal,
+		.width = find_width(STDOUT_FILENO, terminal),
+	};
+}
+
+struct term term_of_stderr(void)
+{
+	bool terminal = isatty(STDERR_FILENO);
+	return (struct term){
+		.utf8 = text_form_shown() == TEXT_SHOWN,
+		.terminal = terminal,
+		.width = terminal ? find_width(STDERR_FILENO, terminal) : 0,
 	};
 }
 

@@ -22,7 +22,8 @@ enum term_style {
 struct term {
 	bool colour;
 	bool utf8;
-	int width; /* in columns; 0: no limit, as in a file or a pipe */
+	bool terminal; /* it is a terminal: the number of lines is limited, too */
+	int width;     /* in columns; 0: no limit, as in a file or a pipe without COLUMNS */
 };
 
 /*
@@ -30,6 +31,9 @@ struct term {
  * TERM and COLUMNS.
  */
 struct term term_of_stdout(enum term_colour colour);
+
+/* Detects the abilities of standard error, without colours. COLUMNS is for terminals only. */
+struct term term_of_stderr(void);
 
 /* Start and end a style. Write nothing if there are no colours. */
 void term_begin(const struct term *term, enum term_style style, FILE *out);

@@ -282,7 +282,7 @@ enum sp_finding_kind {
 	SP_FINDING_MISSING_FILE,
 	SP_FINDING_NO_SYMBOLS,    /* the file has no symbol table for these addresses */
 	SP_FINDING_KERNEL_HIDDEN, /* kernel symbols were hidden or are of another kernel */
-	SP_FINDING_TRUNCATED_STACKS,
+	SP_FINDING_TRUNCATED_STACKS, /* callers are missing, which rows or a tree show */
 	SP_FINDING_UNSAMPLED,     /* tasks too short to be sampled */
 	SP_FINDING_GUEST, /* samples of virtual machines, which only the guest could symbolize */
 	SP_FINDING_NOTE,          /* the recorder's own notes */

@@ -31,8 +31,9 @@ bool find_stored_names(const struct analysis_view *view)
 		.cause = "stored_names",
 		.samples = count_samples(view),
 	};
-	if (!finding_add(view, &finding, "names of %zu file%s are those that the recording stores",
-			 modules, plural(modules)))
+	if (!finding_add(view, &finding,
+			 "names of %zu file%s come from the recording, not from the files", modules,
+			 plural(modules)))
 		return false;
 	const struct sp_finding unstored = {
 		.kind = SP_FINDING_MISSING_FILE, .cause = "file_left_out",

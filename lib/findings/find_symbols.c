@@ -398,6 +398,11 @@ static bool add_damaged(const struct analysis_view *view, const struct whole *wh
 	return true;
 }
 
+#define LINES_REMEDY "use --debuginfod, install the debug symbols, or compile with -g"
+#define BY_ARGUMENT                                                                            \
+	"files that programs were called with, as a compiler: sprof report -s argument; for "  \
+	"lines, " LINES_REMEDY
+
 /* Adds one finding about all samples without a source line. It names the module with most of them. */
 static bool add_unlined(const struct analysis_view *view, const struct whole *whole,
 			const struct missing *unlined)
@@ -414,9 +419,11 @@ static bool add_unlined(const struct analysis_view *view, const struct whole *wh
 	if (!most || share_of(whole, sum.samples, sum.weight) < UNLINED_LEAST)
 		return true;
 	snprintf(object, sizeof(object), "mostly %.250s", most->name);
+	bool by_file = view->work->keys->rows[SP_KEY_SRCFILE] &&
+		       view->read->sideband.command_lines > 1;
 	const struct share_finding about = {
 		.finding = {.kind = SP_FINDING_NO_SYMBOLS, .cause = "no_lines", .object = object,
-			    .remedy = "use --debuginfod, install the debug symbols, or compile with -g"},
+			    .remedy = by_file ? BY_ARGUMENT : LINES_REMEDY},
 		.summary = "of %s have no source line",
 	};
 	return add_share(view, whole, &sum, &about);
@@ -491,4 +498,36 @@ bool find_symbols(const struct analysis_view *view)
 	vec_deinit(&problems_found);
 	u64map_deinit(&problems_found.index_of);
 	return done;
+}
+
+bool find_missing_python(const struct analysis_view *view)
+{
+	static const char summary[] =
+		"of calls of Python's interpreter have no Python function (the program ran on "
+		"before it was read)";
+	static const char *const remedies[] = {
+		[PYTHON_AT_EACH_RECORD] = "read it at each sample: record with --mmap-flush 8",
+		[PYTHON_LOWER_RATE] = "record at a lower rate: -F 2500",
+		[PYTHON_AT_EACH_WAIT] = "read it at each wait, which slows the program: record "
+					"with --threads --wakeup-events 1",
+	};
+	for (size_t i = 0; i < view->read->sideband.notes.count; i++) {
+		const struct note *note = &view->read->sideband.notes.items[i];
+		char share[FINDING_TEXT];
+		if (!note->python_missing || note->python_missing > note->python_calls)
+			continue;
+		const struct sp_finding finding = {
+			.kind = SP_FINDING_NO_SYMBOLS, .cause = "python_functions",
+			.samples = note->python_missing,
+			.share = (double)note->python_missing / (double)note->python_calls,
+			.summary = summary,
+			.remedy = note->python_remedy < sizeof(remedies) / sizeof(*remedies)
+					  ? remedies[note->python_remedy]
+					  : NULL,
+		};
+		if (!finding_add(view, &finding, "%s %s", share_text(finding.share, share),
+				 summary))
+			return false;
+	}
+	return true;
 }

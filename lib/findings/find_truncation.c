@@ -40,16 +40,28 @@ static bool find_refusal(const struct analysis_view *view)
 			   sp_error_message(refusal));
 }
 
-/* Adds the stacks that the recorder unwound, by the module of the outermost call. */
-static bool sum_recorded_blinds(const struct analysis_view *view, const struct worker *worker,
-				struct stacks *sums)
+/* Returns whether rows or trees show callers, which findings about stacks are about. */
+static bool shows_callers(const struct analysis_view *view)
+{
+	const struct work *work = view->work;
+	return !work->only_leaves &&
+	       (work->options->rows.children || work->options->tree.order != SP_TREE_NONE ||
+		work->matches);
+}
+
+/*
+ * Adds the stacks of one worker with this end, by the module of the outermost call. `recorded`:
+ * only those that the recorder unwound.
+ */
+static bool sum_ends(const struct analysis_view *view, const struct worker *worker,
+		     enum sp_stack_end end, bool recorded, struct stacks *sums)
 {
 	const struct counted *counted = &worker->counted;
 	for (size_t i = 0; i < counted->leaves.count; i++) {
 		const struct leaf *leaf = &counted->leaves.items[i];
 		uint16_t event = resolved_event(&worker->resolved, leaf);
-		if (view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER ||
-		    resolved_stack_end(&worker->resolved, leaf) != SP_STACK_NO_UNWIND_INFO)
+		bool copies = view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER;
+		if ((recorded && copies) || resolved_stack_end(&worker->resolved, leaf) != end)
 			continue;
 		uint32_t frame = resolved_outermost(&worker->resolved, leaf) >> ANSWER_SHIFT;
 		const struct module *module = view->names->frames.items[frame].module;
@@ -63,10 +75,11 @@ static bool sum_recorded_blinds(const struct analysis_view *view, const struct w
 static bool sum_blinds(const struct analysis_view *view, struct stacks *sums)
 {
 	bool recorded = false;
-	for (size_t i = 0; i < view->recording->event_count && !view->work->only_leaves; i++)
+	for (size_t i = 0; i < view->recording->event_count; i++)
 		recorded |= view->recording->totals[i].stacks[SP_STACK_NO_UNWIND_INFO] != 0;
 	for (size_t i = 0; i < view->workers->count; i++) {
-		if (recorded && !sum_recorded_blinds(view, &view->workers->items[i], sums))
+		if (recorded && !sum_ends(view, &view->workers->items[i], SP_STACK_NO_UNWIND_INFO,
+					  true, sums))
 			return false;
 		const struct stacks *stacks = &view->workers->items[i].counted.stacks;
 		for (size_t j = 0; j < stacks->blinds.count; j++)
@@ -115,18 +128,35 @@ static const char *unwind_remedy(const struct analysis_view *view, const struct 
 	return problem == RESOLVER_DAMAGED_FILE ? NULL : CFI_REMEDY;
 }
 
+/* Returns the module with the most stacks of `sums`, which it deinitialises; NULL: unknown. */
+static const struct module *most_of(struct stacks *sums)
+{
+	const struct blind *most = NULL;
+	for (size_t i = 0; i < sums->blinds.count; i++)
+		if (!most || sums->blinds.items[i].stacks > most->stacks)
+			most = &sums->blinds.items[i];
+	const struct module *module = most ? most->module : NULL;
+	stacks_deinit(sums);
+	return module;
+}
+
 /* Returns the module in which most stacks end without unwind information; NULL: unknown. */
 static const struct module *most_blind(const struct analysis_view *view)
 {
 	struct stacks sums = {0};
-	const struct blind *most = NULL;
-	if (sum_blinds(view, &sums))
-		for (size_t i = 0; i < sums.blinds.count; i++)
-			if (!most || sums.blinds.items[i].stacks > most->stacks)
-				most = &sums.blinds.items[i];
-	const struct module *module = most ? most->module : NULL;
-	stacks_deinit(&sums);
-	return module;
+	bool done = sum_blinds(view, &sums);
+	const struct module *most = most_of(&sums);
+	return done ? most : NULL;
+}
+
+/* Returns the module in which most truncated stacks end; NULL: unknown. */
+static const struct module *most_truncated(const struct analysis_view *view)
+{
+	struct stacks sums = {0};
+	bool done = true;
+	for (size_t i = 0; i < view->workers->count && done; i++)
+		done = sum_ends(view, &view->workers->items[i], SP_STACK_TRUNCATED, false, &sums);
+	return most_of(&sums);
 }
 
 static bool add_blind(const struct analysis_view *view, const struct blind *blind, uint64_t samples)
@@ -180,7 +210,7 @@ static bool find_blinds(const struct analysis_view *view)
 
 bool find_stacks_by_module(const struct analysis_view *view)
 {
-	return find_refusal(view) && find_blinds(view);
+	return find_refusal(view) && (!shows_callers(view) || find_blinds(view));
 }
 
 /*
@@ -208,17 +238,31 @@ static uint32_t stack_size_enough(const struct analysis_view *view, uint64_t tru
 
 /* Limit of the kernel for a copied stack: its size is a u16 and a multiple of 8. */
 #define STACK_COPY_MAX 65528
-#define NO_MORE_STACK                                                                          \
-	"the kernel copies at most 64 KB: compile the program with -fno-omit-frame-pointer, "  \
-	"and record with --call-graph fp"
-#define NO_MORE_GO_STACK "the kernel copies at most 64 KB: record with --call-graph fp"
+#define NO_MORE_STACK "the kernel copies at most 64 KB of a stack"
 #define COPY_MUCH 32768
 #define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
 
-/* Returns the remedy for stacks that no copy can hold. */
-static const char *no_more_stack(const struct analysis_view *view)
+/* Returns whether the file is a distribution's: its users do not compile it. */
+static bool is_distributed(const struct module *module)
 {
-	return runtime_is_go(view) ? NO_MORE_GO_STACK : NO_MORE_STACK;
+	return !strncmp(module->path, "/usr/", 5) && strncmp(module->path, "/usr/local/", 11) != 0;
+}
+
+/*
+ * Returns the remedy for stacks that no copy can hold. Frame pointers have no such limit, but only
+ * Go's code and programs that are compiled for it keep them.
+ */
+static const char *no_more_stack(const struct analysis_view *view, char *text, size_t size)
+{
+	if (runtime_is_go(view))
+		return NO_MORE_STACK ": record with --call-graph fp";
+	const struct module *module = most_truncated(view);
+	int used = snprintf(text, size, NO_MORE_STACK "; self time needs no callers: sprof report "
+			    "--no-children");
+	if (module && !module->is_generated && !is_distributed(module))
+		snprintf(text + used, size - (size_t)used, "; for callers, compile %.60s with "
+			 "-fno-omit-frame-pointer, and record with --call-graph fp", module->name);
+	return text;
 }
 
 /* Returns a remedy with the stack size that the recorder measured. */
@@ -227,7 +271,7 @@ static const char *noted_remedy(const struct analysis_view *view, char *text, si
 	for (size_t i = view->read->sideband.notes.count; i-- > 0;) {
 		uint64_t bytes = view->read->sideband.notes.items[i].stack_bytes;
 		if (bytes == NOTE_STACK_NO_MORE)
-			return no_more_stack(view);
+			return no_more_stack(view, text, size);
 		if (!bytes || bytes > STACK_COPY_MAX)
 			continue;
 		snprintf(text, size, COPY_MORE "%llu", (unsigned long long)bytes);
@@ -247,7 +291,7 @@ static const char *copy_remedy(const struct analysis_view *view, const struct pe
 	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
 		return noted_remedy(view, text, size);
 	if (attr->sample_stack_user >= STACK_COPY_MAX)
-		return no_more_stack(view);
+		return no_more_stack(view, text, size);
 	snprintf(text, size, COPY_MORE "%u",
 		 more < STACK_COPY_MAX ? more : STACK_COPY_MAX);
 	return text;
@@ -357,7 +401,7 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 	const struct perf_event_attr *attr = view_attr(view, event);
 	const uint64_t *ends = profile->stacks;
 	bool unwound = was_unwound(view, event), pages = unwound && ends_at_pages(view);
-	char copies[160], rate[FINDING_TEXT], slower[80], rings[FINDING_TEXT];
+	char copies[320], rate[FINDING_TEXT], slower[80], rings[FINDING_TEXT];
 	char deferred[120] = "record with --call-graph fp";
 	if (larger_rings_option(view, rings))
 		snprintf(deferred, sizeof(deferred),
@@ -421,22 +465,24 @@ static bool find_system_stack(const struct analysis_view *view, uint16_t event)
 	const struct sp_profile *profile = &view->recording->totals[event];
 	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
 	bool later = view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER;
-	/* With C code there are many more. */
-	bool scheduler =
-		(double)profile->system_stack < 0.05 * (double)sp_profile_stack_count(profile);
+	/* C code runs on this stack, below the function that calls it. */
+	bool has_c_code = has_function(view, "runtime.asmcgocall");
 	const struct stack_share share = {
 		profile->system_stack, waits ? "go_scheduler" : "system_stack",
 		waits ? "of waits are those of Go's scheduler (goroutines that wait use no "
 			"thread)" :
 		later ? "of stacks begin on a thread's own stack (Go's g0), without the "
 			"goroutine's callers" :
-			"of stacks begin on a thread's own stack (Go's g0), without callers: its "
-			"scheduler, growth of stacks, or C code",
+		has_c_code ?
+			"of stacks begin on a thread's own stack (Go's g0), without callers: C "
+			"code, Go's scheduler, or growth of stacks" :
+			"of stacks begin on a thread's own stack (Go's g0), without callers: Go's "
+			"scheduler, or growth of stacks",
 		waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of "
 			"goroutines" :
 		later ? "for these callers, record without --unwind later" :
-		scheduler ? NULL : "for callers of C code, build with "
-				   "CGO_CFLAGS='-O2 -fno-omit-frame-pointer'",
+		has_c_code ? "for callers of C code, build with "
+			     "CGO_CFLAGS='-O2 -fno-omit-frame-pointer'" : NULL,
 	};
 	return add_truncation(view, profile, &share);
 }
@@ -454,6 +500,8 @@ static void add_stacks(struct sp_profile *all, const struct sp_profile *one)
 bool find_truncation(const struct analysis_view *view)
 {
 	const struct times *times = view->work->times;
+	if (!shows_callers(view))
+		return true;
 	const struct module *blind = most_blind(view);
 	bool together = times->weigher->of_threads;
 	struct sp_profile all = {0};
@@ -465,8 +513,7 @@ bool find_truncation(const struct analysis_view *view)
 		if (!stacks || (together && times->roles[i] == ROLE_NONE))
 			continue;
 		bool kept = frame_pointers_lead(profile) || !blind || !blind->is_generated;
-		if (guessed && kept && !view->work->only_leaves &&
-		    !drop_generated(view, i, &guessed))
+		if (guessed && kept && !drop_generated(view, i, &guessed))
 			return false;
 		if (!find_system_stack(view, i))
 			return false;

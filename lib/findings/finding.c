@@ -86,13 +86,17 @@ bool was_unwound(const struct analysis_view *view, uint16_t event)
 	return known * 2 > view->recording->totals[event].samples;
 }
 
-bool runtime_is_go(const struct analysis_view *view)
+bool has_function(const struct analysis_view *view, const char *name)
 {
-	static const char outermost[] = "runtime.goexit";
 	for (size_t i = 0; i < view->names->frames.count; i++) {
 		const struct symbol *symbol = view->names->frames.items[i].symbol;
-		if (symbol && !strncmp(symbol->raw_name ?: symbol->name, outermost, strlen(outermost)))
+		if (symbol && !strncmp(symbol->raw_name ?: symbol->name, name, strlen(name)))
 			return true;
 	}
 	return false;
+}
+
+bool runtime_is_go(const struct analysis_view *view)
+{
+	return has_function(view, "runtime.goexit");
 }

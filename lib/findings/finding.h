@@ -44,6 +44,9 @@ const char *event_name_if_needed(const struct analysis_view *view,
  */
 bool was_unwound(const struct analysis_view *view, uint16_t event);
 
+/* Returns whether some stack has a function with this beginning of its name. */
+bool has_function(const struct analysis_view *view, const char *name);
+
 /* Returns whether the recording has stacks of a Go program: compilers' options are no remedy for them. */
 bool runtime_is_go(const struct analysis_view *view);
 

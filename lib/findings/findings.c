@@ -12,6 +12,7 @@ const struct finding_source finding_sources[] = {
 	{"throttling", find_throttling},
 	{"symbols", find_symbols},
 	{"stored names", find_stored_names},
+	{"Python functions", find_missing_python},
 	{"stacks by module", find_stacks_by_module},
 	{"truncated stacks", find_truncation},
 	{"tasks without samples", find_unsampled},

@@ -53,8 +53,7 @@ static const char *remedy_of(const struct analysis_view *view)
 	if (info->arch && !strcmp(info->arch, "x86_64") && lists_pmus)
 		return event_pmu_name(view->read->reader, PERF_TYPE_RAW, name)
 			       ? "record a hardware counter: -e cycles"
-			       : "record on a machine with hardware counters (-e cycles): this one "
-				 "has none";
+			       : "on a machine with hardware counters: record with -e cycles";
 	return "record a hardware counter, if the machine has one: -e cycles";
 }
 

@@ -15,6 +15,9 @@ bool find_throttling(const struct analysis_view *view);
 /* Findings on samples without a symbol, by file. */
 bool find_symbols(const struct analysis_view *view);
 
+/* Findings on calls of Python's interpreter without their Python function. */
+bool find_missing_python(const struct analysis_view *view);
+
 /* Note on names that the recording stores. */
 bool find_stored_names(const struct analysis_view *view);
 

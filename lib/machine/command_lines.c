@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "machine/command_lines.h"
 
+#include <sprof/private/command.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
@@ -80,9 +81,17 @@ static bool is_repeated(struct command_line line, const struct command_word *at)
 static void put_line(FILE *out, struct command_line line)
 {
 	struct command_word word;
+	bool was_hidden = false;
+	/* Hidden words in a row are one "***", as a secret is. */
 	for (const char *before = ""; command_line_next(&line, &word); before = " ") {
-		fputs(before, out);
-		put_quoted(out, word.text);
+		bool hidden = sp_word_is_hidden(word.text);
+		if (!hidden || !was_hidden)
+			fputs(before, out);
+		if (!hidden)
+			put_quoted(out, word.text);
+		else if (!was_hidden)
+			put_quoted(out, "***");
+		was_hidden = hidden;
 	}
 	if (line.flags & COMMAND_LINE_TRUNCATED)
 		fputs(" ...", out);

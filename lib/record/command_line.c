@@ -66,6 +66,12 @@ bool command_line_next(struct command_line *line, struct command_word *ret)
 	return true;
 }
 
+bool sp_word_is_hidden(const char *word)
+{
+	size_t size = strspn(word, "*");
+	return size > 1 && !word[size];
+}
+
 size_t sp_recorded_program(const char *const *words)
 {
 	if (!words || !words[0] || !words[1] || strcmp(words[1], "record") != 0 || !words[2])

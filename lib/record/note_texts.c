@@ -287,8 +287,7 @@ static void put_truncated(struct note_output *out, const struct sp_note *note)
 	if (note->values[5])
 		put_template(out, note, "; {5} not completed from other samples");
 	if (note->values[6] == NOTE_STACK_NO_MORE)
-		put_text(out, "; the kernel copies at most 64 KB: record with --call-graph fp (C code needs "
-			 "-fno-omit-frame-pointer)");
+		put_text(out, "; the kernel copies at most 64 KB of each");
 	else if (note->values[6])
 		put_template(out, note, "; use --call-graph dwarf,{6#}");
 }

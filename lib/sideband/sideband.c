@@ -93,6 +93,8 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	sideband->is_part |= noted.kind == NOTE_FILE_BEGINS;
 	if (noted.kind == NOTE_COMMAND_TIME && noted.value_count && !sideband->is_part)
 		sideband->command_ns = noted.values[0];
+	if (noted.kind == NOTE_COMMAND_LINES && noted.value_count)
+		sideband->command_lines += noted.values[0];
 	if (noted.kind == NOTE_RING_SIZE && noted.value_count)
 		sideband->ring_bytes = noted.values[0];
 	if (noted.kind == NOTE_LOST_PHASES && noted.value_count > 2 && noted.values[0])
@@ -108,6 +110,11 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 			      .stack_bytes = note_stack_bytes(&noted),
 			      .of_pages = note_is_of_pages(&noted),
 			      .hidden = note_hidden(&noted)};
+	if (noted.kind == NOTE_PYTHON_DROPPED && noted.value_count > 2) {
+		note->python_missing = noted.values[0];
+		note->python_calls = noted.values[1];
+		note->python_remedy = (unsigned int)noted.values[2];
+	}
 	return NULL;
 }
 

@@ -31,6 +31,9 @@ struct note {
 	uint64_t stack_bytes;        /* value of note_stack_bytes() */
 	bool of_pages;               /* value of note_is_of_pages() */
 	unsigned int hidden;         /* value of note_hidden() */
+	/* NOTE_PYTHON_DROPPED: interpreter calls without a Python function, and all; else 0 */
+	uint64_t python_missing, python_calls;
+	unsigned int python_remedy; /* enum note_python */
 };
 
 /* A thread's cgroup namespace from a time on. */
@@ -67,6 +70,7 @@ struct sideband {
 	bool is_part;                /* earlier files of a rotation contain the time before */
 	uint64_t command_ns;         /* the command's CPU time by the kernel's count; 0: unknown */
 	double attaching_share;      /* share of losses until the first round; 0: unknown */
+	uint64_t command_lines;      /* number of executed programs with a command line */
 	uint64_t ring_bytes;         /* size of ring buffers that lost samples; 0: unknown */
 	const char *clock_note;        /* note on the clock; NULL: none */
 	struct arena arena;

@@ -7,7 +7,10 @@
 #include "profile/interval.h"
 #include "record/types.h"
 
-/* A thread is idle if it waited at one place for more than this part of its known time. */
+/*
+ * A thread is idle if it waited at one place for more than this part of its time. Time that is
+ * unknown, or in which it waited for a CPU, does not count: both depend on other threads.
+ */
 #define IDLE_SHARE 0.99
 
 struct sp_error *times_no_switches(const struct sp_reader *reader, const char *what)
@@ -152,9 +155,10 @@ static bool is_idle(const struct times *times, uint32_t lifetime)
 {
 	const struct slices *slices = &times->slices;
 	const struct task_totals *of = task_states_totals(times->states, lifetime);
-	double least_ns = IDLE_SHARE * (double)(of->end_ns - of->begin_ns - of->unknown_ns);
-	double shown_ns = 0; /* known time in the ranges of --time */
-	if ((double)of->blocked_ns <= least_ns)
+	double least_ns = IDLE_SHARE * (double)(of->blocked_ns + of->running_ns);
+	double shown_ns = 0; /* blocked and running time in the ranges of --time */
+	/* A thread that mostly waited for a CPU is not idle. */
+	if ((double)of->blocked_ns <= least_ns || of->runnable_ns > of->blocked_ns)
 		return false;
 	/* A wait is at one place, also if filters exclude it. */
 	if ((double)of->longest_wait_ns > least_ns)
@@ -165,7 +169,7 @@ static bool is_idle(const struct times *times, uint32_t lifetime)
 		if (!slice.shown)
 			continue;
 		slices_totals(slices, i, &part);
-		shown_ns += (double)(slice.end_ns - slice.begin_ns - part.unknown_ns);
+		shown_ns += (double)(part.blocked_ns + part.running_ns);
 	}
 	return (double)times->strata.rests[slices->first[lifetime]].place_ns >
 	       IDLE_SHARE * shown_ns;

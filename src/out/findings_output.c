@@ -27,13 +27,14 @@ struct finding_group {
 				 * belong to one event */
 };
 
-static void write_finding(const struct term *term, const char *text, const char *remedy, int lines,
-			  FILE *out)
+/* Writes a finding after "! ", or a remark after "- ". */
+static void write_finding(const struct term *term, const char *text, const char *remedy,
+			  bool remark, int lines, FILE *out)
 {
 	fprintf(out, "%*s", INDENT, "");
-	term_begin(term, TERM_WARNING, out);
-	fputs("! ", out);
-	term_end(term, TERM_WARNING, out);
+	term_begin(term, remark ? TERM_DIM : TERM_WARNING, out);
+	fputs(remark ? "- " : "! ", out);
+	term_end(term, remark ? TERM_DIM : TERM_WARNING, out);
 	term_wrap(term, text, INDENT + 2, INDENT + 2, lines, out);
 	if (!remedy)
 		return;
@@ -53,6 +54,13 @@ static bool is_note(const struct sp_finding *finding)
 static bool same(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Returns whether the finding is about the meaning of rows or names, and no loss of data. */
+static bool is_remark(const struct sp_finding *finding)
+{
+	return finding->kind == SP_FINDING_LATE ||
+	       (finding->kind == SP_FINDING_NOTE && same(finding->cause, "stored_names"));
 }
 
 static bool is_member(const struct finding_group *group, const struct sp_finding *finding)
@@ -75,7 +83,7 @@ static double effect_of(const struct sp_finding *finding, double share)
 		return 1;
 	case SP_FINDING_LATE:
 		/* The sums are right; only these rows are not what they seem. */
-		return share < SHARE_LEAST ? share : SHARE_LEAST + share / 2;
+		return share < SHARE_LEAST ? share : SHARE_LEAST;
 	case SP_FINDING_UNSAMPLED:
 		return share > 0 ? share : SHARE_LEAST;
 	case SP_FINDING_NOTE:
@@ -295,7 +303,7 @@ size_t findings_shown(const struct report *report, struct shown_finding ret[FIND
 	size_t count = make_groups(report->findings, report->finding_count, groups), shown = 0;
 	while (shown < count && shown < FINDINGS_SHOWN_MAX && groups[shown].effect >= SHARE_LEAST)
 		shown++;
-	if (report->term.width && lines_of(groups, shown) + (shown < count) > TERM_LINES)
+	if (report->term.terminal && lines_of(groups, shown) + (shown < count) > TERM_LINES)
 		shown--;
 	for (size_t i = 0; i < shown; i++) {
 		const char *remedy = groups[i].first->remedy;
@@ -304,6 +312,7 @@ size_t findings_shown(const struct report *report, struct shown_finding ret[FIND
 		 */
 		bool again = i + 1 < shown && same(groups[i + 1].first->remedy, remedy);
 		ret[i].remedy = again ? NULL : remedy;
+		ret[i].remark = is_remark(groups[i].first);
 		put_group(report, &groups[i], ret[i].text);
 	}
 	free(groups);
@@ -316,7 +325,8 @@ void findings_write(const struct report *report, FILE *out)
 	struct shown_finding findings[FINDINGS_SHOWN_MAX];
 	size_t count, shown = findings_shown(report, findings, &count);
 	for (size_t i = 0; i < shown; i++)
-		write_finding(&report->term, findings[i].text, findings[i].remedy, LINES_MAX, out);
+		write_finding(&report->term, findings[i].text, findings[i].remedy,
+			      findings[i].remark, LINES_MAX, out);
 	if (shown && shown < count) {
 		term_begin(&report->term, TERM_DIM, out);
 		bool several = report->recording_count > 1;
@@ -334,7 +344,8 @@ void findings_write_all(const struct term *term, const struct sp_finding *const 
 {
 	for (size_t i = 0; i < count; i++)
 		if (!is_note(findings[i]))
-			write_finding(term, findings[i]->what, findings[i]->remedy, 0, out);
+			write_finding(term, findings[i]->what, findings[i]->remedy,
+				      is_remark(findings[i]), 0, out);
 }
 
 /* Names of kinds in JSON, by enum sp_finding_kind. Scripts rely on them. */

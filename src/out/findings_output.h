@@ -18,6 +18,7 @@ void findings_write(const struct report *report, FILE *out);
 struct shown_finding {
 	char text[512];
 	const char *remedy; /* NULL: none, or that of the next one */
+	bool remark;        /* it is about the meaning of rows or names, and no loss of data */
 };
 
 /*

@@ -15,6 +15,10 @@
 #include "out/time_line.h"
 #include "out/thread_times.h"
 
+/* Text after a command with words that 'sprof archive' has hidden. */
+#define HIDDEN " (other arguments hidden)"
+#define HIDDEN_WIDTH ((int)sizeof(HIDDEN) - 1)
+
 /* Indentation of the head's lines. */
 #define INDENT 2
 
@@ -62,19 +66,28 @@ static void write_recordings(const struct report *report, FILE *out)
 	putc('\n', out);
 }
 
-/* Writes the file and its command, cut to the terminal's width: "sprof.data  ./demo -x". */
+/*
+ * Writes the file and its command, cut to the terminal's width: "sprof.data  ./demo -x", or
+ * "sprof.data  cc a.c (arguments hidden)".
+ */
 static void write_file(const struct report *report, FILE *out)
 {
 	const struct term *term = &report->term;
 	int first = term_text_width(term, report->path) + 1, used = first;
 	write_styled(report, TERM_TITLE, report->path, out);
+	bool hidden = false;
 	for (const char *const *word = command_of(report->info); word && *word; word++) {
 		int room = term->width ? term->width - used - 1 : 0;
 		if (term->width && room < 2)
 			break;
+		hidden |= sp_word_is_hidden(*word);
+		if (sp_word_is_hidden(*word))
+			continue;
 		fputs(used == first ? "  " : " ", out);
 		used += 1 + term_put(term, *word, room, out);
 	}
+	if (hidden && (!term->width || used + HIDDEN_WIDTH <= term->width))
+		fputs(HIDDEN, out);
 	putc('\n', out);
 }
 
@@ -401,6 +414,9 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	if (report->mode != SP_MODE_CPU && times && !report->column_count && !report->hide_rows)
 		fprintf(out, "Time is in ms; %s.\n", wakers ? "runnable: from wake-up to running" :
 			"runnable threads wait for a CPU");
+	if (wakers && !report->hide_rows && report_has_key(report, SP_KEY_WAKER))
+		write_words(report, 0, "Threads are first; [interrupt] is a timer that expired, or "
+			    "a device.", out);
 	if (report->mode != SP_MODE_CPU && !report->hide_rows && report_by_total(report) &&
 	    report_has_key(report, SP_KEY_SRCLINE))
 		write_words(report, 0, "Each frame has a row; --no-children shows only the "

@@ -276,17 +276,21 @@ static size_t find_entries(struct table_line *rows, size_t count, const char *co
 	return entries;
 }
 
-/* Writes functions in one line: "100.00% each: _start, main", or "48.10% each in worker: ...". */
+/*
+ * Writes functions in one line: "stacks begin with (100.00%): _start, main", or "stacks of worker
+ * begin with (48.10%): ...".
+ */
 static void write_entries(const struct report *report, const struct table_line *rows,
 			  size_t entries, const char *comm, double stacks, FILE *out)
 {
 	char share[FORMAT_SIZE];
-	int used = fprintf(out, "%s each", format_share(stacks, share));
+	int used = fprintf(out, "stacks ");
 	if (comm) {
-		used += fprintf(out, " in ");
+		used += fprintf(out, "of ");
 		used += term_put(&report->term, comm, report->term.width ? COMM_ROOM : 0, out);
+		used += fprintf(out, " ");
 	}
-	used += fprintf(out, ":");
+	used += fprintf(out, "begin with (%s):", format_share(stacks, share));
 	for (size_t i = 0; i < entries; i++) {
 		const int more = (int)strlen(", 1000 more");
 		int room = report->term.width ? report->term.width - used - more : 0;
@@ -340,6 +344,24 @@ static size_t write_entry_rows(const struct report *report, const struct sp_prof
 	return first;
 }
 
+/*
+ * Moves rows of interrupts to the end, in mode wakers: most of them are timers, and the question is
+ * which thread woke another.
+ */
+static void put_threads_first(const struct report *report, struct table_line *rows, size_t count)
+{
+	if (report->mode != SP_MODE_WAKERS || !report_has_key(report, SP_KEY_WAKER))
+		return;
+	for (size_t i = 0, threads = 0; i < count; i++) {
+		const struct table_line found = rows[i];
+		const char *waker = row_text(found.row, SP_KEY_WAKER);
+		if (!waker || *waker == '[')
+			continue;
+		memmove(rows + threads + 1, rows + threads, (i - threads) * sizeof(*rows));
+		rows[threads++] = found;
+	}
+}
+
 bool table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	size_t count = report_text_row_count(report, profile);
@@ -349,6 +371,7 @@ bool table_write(const struct report *report, const struct sp_profile *profile, 
 		return false;
 	for (size_t i = 0; i < count; i++)
 		rows[i].row = sp_profile_row(profile, i);
+	put_threads_first(report, rows, count);
 	size_t first = write_entry_rows(report, profile, rows, count, out);
 	for (size_t i = count; i < profile->row_count; i++)
 		rest += sp_profile_row(profile, i)->self.share.value;

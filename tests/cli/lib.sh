@@ -9,8 +9,8 @@
 . "$top_srcdir/tests/tap.sh"
 
 # Default settings, and no pager.
-unset SPROF_PAGER PAGER NO_COLOR LESS
-export XDG_CACHE_HOME="$tmp/cache" TERM=dumb COLUMNS=80
+unset SPROF_PAGER PAGER NO_COLOR LESS COLUMNS
+export XDG_CACHE_HOME="$tmp/cache" TERM=dumb
 
 prints() {
 	cli_name=$1

@@ -10,6 +10,7 @@ for word in version -V; do
 done
 check "the version is a name and a number" expr "$version" : 'sprof [0-9][0-9.]*$'
 "$SPROF" help >help
+check "the help fits 80 columns" test "$(wc -L <help)" -le 80
 for word in -h --help; do
 	"$SPROF" $word >"$word.out"
 	same "sprof $word is help" help ./"$word.out"
@@ -124,7 +125,7 @@ for word in waits wakers threads -T Python JAVA latency flamegraph; do
 	status "help has the task $word" 0 "$SPROF" help $word
 	check "it shows commands ($word)" grep -q '^  sprof r' out
 done
-"$SPROF" help | tail -n 1 | tr -s ', ' '\n' >tasks
+"$SPROF" help | sed '1,/Tasks:/d' | tr -s ', ' '\n' >tasks
 while read -r word; do
 	"$SPROF" help "$word" 2>&1 | grep -q '^  sprof r' || echo "$word"
 done <tasks >unknown

@@ -159,7 +159,7 @@ sample 0 7 7 0 1000 100 $(address main.main) $(address main.main) $(address runt
 note 0 #36:9:10:9:0:0:0:0xffffffffffffffff x
 END
 "$SPROF" report -i "$tmp/cut.data" 2>&1 | sed -n 's/^    [^ ]* \(the kernel copies\)/\1/p' >"$tmp/got"
-echo "the kernel copies at most 64 KB: record with --call-graph fp" >"$tmp/wanted"
+echo "the kernel copies at most 64 KB of a stack: record with --call-graph fp" >"$tmp/wanted"
 same "the remedy for Go's stacks names no compiler's option" "$tmp/wanted" "$tmp/got"
 
 for machine in amd64 arm64; do

@@ -449,7 +449,7 @@ remedy_of() {
 check "the finding names the size that the recorder found" test \
 	"$(remedy_of '9 of 10 stacks are cut; --call-graph dwarf,24576 would hold 99 % of them')" = \
 	"record with a larger stack copy: --call-graph dwarf,24576"
-no_more="the kernel copies at most 64 KB: compile the program with -fno-omit-frame-pointer, and record"
+no_more="the kernel copies at most 64 KB of a stack; self time needs no callers: sprof report"
 check "the finding says that there is no such size" test \
 	"$(remedy_of '9 of 10 stacks are cut; more cannot be copied of a stack')" = "$no_more"
 check "a note's values have the size, too" test "$(remedy_of '#36:9:10:9:0:0:0:24576 x')" = \
@@ -457,6 +457,16 @@ check "a note's values have the size, too" test "$(remedy_of '#36:9:10:9:0:0:0:2
 check "and that there is none" test "$(remedy_of '#36:9:10:9:0:0:0:0xffffffffffffffff x')" = "$no_more"
 check "fewer values than the kind has are none" test "$(remedy_of '#36:9:10:9 x')" = \
 	"record with a larger stack copy: --call-graph dwarf,32768"
+
+recording python.data <<'END'
+event cpu-clock chain
+comm 7 7 demo
+stacks complete
+sample 0 7 7 0 1000 100 0x400010 0x400010 0x400021
+note 0 #52:50:200:2 x
+END
+check "missing Python functions are a finding" test "$("$SPROF" report -i python.data | tr -s '\n ' ' ' |
+	grep -c '! 25% of calls of Python.s interpreter have no Python .* -> record at a lower rate: -F 2500')" = 1
 
 # Stacks that say how they ended.
 recording unwound.data <<'END'

@@ -450,14 +450,14 @@ switch 1 1 0 1050000000 in
 END
 recording "$tmp/kthread" <"$tmp/text"
 cat >"$tmp/table" <<END
-100.00% each: kthread, ret_from_fork
+stacks begin with (100.00%): kthread, ret_from_fork
 All rows: comm kworker, dso [kernel.kallsyms]
  total   low-high    on  runnable  blocked  waits  longest  function
 80.00%  80.0-80.0                     40.0      1     40.0  [k] schedule
 20.00%   4.1-20.0  10.0                                     [k] work
 END
 prints "functions of all stacks are in one line" \
-	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/each:/,\$p"' \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/begin with/,\$p"' \
 	"$tmp/kthread" "$tmp/kallsyms2" <"$tmp/table"
 prints "-q has the same lines" \
 	sh -c '"$SPROF" report -q -i "$0" --kallsyms "$1"' "$tmp/kthread" "$tmp/kallsyms2" <"$tmp/table"
@@ -468,9 +468,9 @@ prints "-q has the same lines" \
 	echo switch 1 2 1 1000000000 in
 } | recording "$tmp/kthread"
 prints "functions of all stacks are in one line beside time without stacks" \
-	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/each:/,\$p"' \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/begin with/,\$p"' \
 	"$tmp/kthread" "$tmp/kallsyms2" <<END
-50.00% each: kthread, ret_from_fork
+stacks begin with (50.00%): kthread, ret_from_fork
 
  total   low-high    on  runnable  blocked  waits  longest  function        comm     dso
 50.00%   8.7-59.6  50.0                                     [.] [no stack]  :2       [unknown]
@@ -491,10 +491,10 @@ switch 2 2 1 1050000000 in
 END
 } | recording "$tmp/kthread"
 prints "functions of all stacks of a thread are in one line" \
-	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/each/,\$p" | sed "s/ *\[kernel.kallsyms\]\$//"' \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/begin with/,\$p" | sed "s/ *\[kernel.kallsyms\]\$//"' \
 	"$tmp/kthread" "$tmp/kallsyms2" <<END
-50.00% each in kworker: kthread, ret_from_fork
-50.00% each in second: ret_from_fork, work
+stacks of kworker begin with (50.00%): kthread, ret_from_fork
+stacks of second begin with (50.00%): ret_from_fork, work
 All rows: dso
  total   low-high    on  runnable  blocked  waits  longest  function      comm
 40.00%  40.0-40.0                     40.0      1     40.0  [k] schedule  kworker
@@ -511,7 +511,7 @@ sed 's/1050000000 in/1050000000 out/' "$tmp/text" >"$tmp/short"
 	echo switch 1 2 1 2000000000 out
 } | recording "$tmp/kthread"
 prints "functions of few stacks have rows" \
-	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | grep -c each: || :' "$tmp/kthread" "$tmp/kallsyms2" <<END
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | grep -c "begin with" || :' "$tmp/kthread" "$tmp/kallsyms2" <<END
 0
 END
 

@@ -34,6 +34,7 @@ none lost
 stacks: 50.0% complete, 50.0% truncated
 Percentages are of blocked time that wake-ups ended.
 Time is in ms; runnable: from wake-up to running.
+Threads are first; [interrupt] is a timer that expired, or a device.
 
  total  blocked  wake-ups  longest  runnable  waker        wakee
 40.00%     30.0         1     30.0       5.0  demo[1]      reader[2]
@@ -66,10 +67,10 @@ END
 prints "text without context switches" report -q --wakers -i alone -s waker <<'END'
  total  wake-ups  waker
 33.33%         2  reader[2]
+16.67%         1  demo[1]
 16.67%         1  [idle]
 16.67%         1  [interrupt]
 16.67%         1  [softirq]
-16.67%         1  demo[1]
 END
 for files in "waits alone" "alone waits"; do
 	# Both names are words.

@@ -98,6 +98,17 @@ for who in "" "setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set
 done
 wide 80 list --limits
 check "80 columns: list --limits" sh -c '[ $(wc -l <got) -gt 40 ] && [ $(LC_ALL=C.UTF-8 wc -L <got) -le 80 ]'
+# Messages wrap at blanks; in a pipe they are one line.
+wide 60 report -i clock -T
+check "60 columns: an error is whole, in several lines" sh -c '[ $(wc -l <got) -gt 1 ] &&
+	[ "$(LC_ALL=C.UTF-8 wc -L <got)" -le 60 ] && tr -s "\n " " " <got | grep -q "clock has no context switches "'
+check "in a pipe, it is one line" test \
+	"$("$SPROF" report -i clock -T 2>&1 | grep -c 'context switches .SWITCH records., which mode wall needs$')" = 1
+
+# COLUMNS is for pipes, too, and limits no rows.
+"$SPROF" report -i waits >plain
+COLUMNS=60 "$SPROF" report -i waits >got
+check "COLUMNS sets the width in a pipe" sh -c '[ $(wc -L <plain) -gt 80 ] && [ $(wc -L <got) -le 60 ]'
 
 # A line's number is never cut: rows differ by it.
 for columns in 60 80; do

@@ -112,6 +112,42 @@ truncated() {
 	gone data truncated
 }
 
+# No copy holds stacks of 200 KB. Without frame pointers, only the view without callers is right.
+deep_stacks() {
+	cat >large.c <<'END'
+#include <time.h>
+volatile unsigned sink;
+__attribute__((noinline)) unsigned large(unsigned depth)
+{
+	volatile char room[1024];
+	room[depth] = 1;
+	if (!depth)
+		while (clock() < CLOCKS_PER_SEC / 4)
+			for (unsigned i = 0; i < 1000000; i++)
+				sink = sink * 3 + i;
+	else
+		sink += large(depth - 1);
+	return room[depth] + sink;
+}
+int main(void)
+{
+	return large(200) == 1;
+}
+END
+	gcc -O1 -g -fomit-frame-pointer -o large large.c 2>.gcc || return
+	$record --call-graph dwarf -o data -- ./large
+	finds data truncated
+	check "the remedy is no larger copy" sh -c '! grep -q dwarf .remedy'
+	view=$(grep -o -e --no-children .remedy)
+	check "its view has no such finding" sh -c '"$1" report -q -i data $2 --format json >.view &&
+		! grep -q "\"cause\": *\"truncated\"" .view' sh "$SPROF" "$view"
+	# shellcheck disable=SC2046
+	gcc -O1 -g $(grep -o -e -fno-omit-frame-pointer .remedy) -o large large.c
+	# shellcheck disable=SC2046
+	$record $(grep -o -e "--call-graph fp" .remedy) -o data -- ./large
+	gone data truncated
+}
+
 depth_limit() {
 	$record --call-graph fp --max-stack 16 -o data -- "$workload/deep" 100 0.3 50 >.out
 	finds data depth_limit
@@ -154,6 +190,7 @@ x86_64)
 esac
 noisy lost
 noisy truncated
+noisy deep_stacks
 noisy depth_limit
 
 # A runtime's code without names. Its code keeps frame pointers, so stacks need no finding.

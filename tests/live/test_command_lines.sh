@@ -145,6 +145,9 @@ for file in header plain packed; do
 	"$SPROF" info -i $file >info.txt
 	check "$file of an archive has options, program and file" \
 		grep -q "sprof record --no-summary .*-o $file -- sh burn.sh [* '\\]*$" info.txt
+	"$SPROF" report -i $file | head -n 1 >head.txt
+	check "$file: the report says that arguments are hidden" \
+		grep -qx "$file  sh burn.sh (other arguments hidden)" head.txt
 done
 "$SPROF" record --no-summary -F 99 -o asked -- sh burn.sh --visible Wx0y >/dev/null 2>&1
 "$SPROF" archive -q --command-lines -i asked

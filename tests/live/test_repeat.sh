@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 END
 $CC -O1 -g -o one work.c && cp one two || exit 99
 status "runs of both sides are recorded" 0 "$SPROF" record --repeat 3 --versus './two 2' -o runs ./one 1
-says "each round has a line" "^sprof: round 3 of 3: base [0-9.]* s, sd [0-9.]*%; new "
+says "each round has a line" "^sprof: round 3 of 3: base [0-9.]* s (standard deviation [0-9.]*%); new "
 for side in base new; do
 	for i in 1 2 3; do
 		check "$side.$i.data is a recording" "$SPROF" info -i runs/$side.$i.data

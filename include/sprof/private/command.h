@@ -35,6 +35,9 @@ SP_API size_t sp_capture_unrecorded(const struct sp_capture *capture,
  */
 SP_API size_t sp_recorded_program(const char *const *words);
 
+/* Returns whether sp_archive() hid a word of a command line: it consists of several asterisks. */
+SP_API bool sp_word_is_hidden(const char *word);
+
 /* Returns the CPU time of the processes that read other processes for the capture. */
 SP_API uint64_t sp_capture_proxy_ns(const struct sp_capture *capture);
 

@@ -128,6 +128,9 @@ static int archive(struct sp_ctx *ctx, const struct archive_arguments *archive)
 		diag_error(error);
 	else if (!archive->quiet)
 		print_summary(path, &summary, readers, status.st_uid);
+	if (!error && !archive->quiet && !archive->command_lines)
+		diag_say("arguments that name no files are hidden in it (--command-lines keeps "
+			 "them)");
 	return error ? 1 : 0;
 }
 

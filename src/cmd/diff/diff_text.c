@@ -71,17 +71,11 @@ static const char *unit(const struct comparison *comparison)
 	return comparison->by_share ? "share" : comparison->is_time ? "ms" : "M";
 }
 
-/* Formats the verdict; an inconclusive row has the number of runs that would find the change. */
-static const char *format_verdict(const struct sp_change *change, char text[TEXT_SIZE])
+static const char *format_verdict(const struct sp_change *change)
 {
-	if (change->verdict != SP_DIFF_INCONCLUSIVE)
-		return change->verdict == SP_DIFF_UNTESTED ? ""
-							   : sp_diff_verdict_name(change->verdict);
-	if (change->runs > 0 && change->runs < 1000)
-		snprintf(text, TEXT_SIZE, "? %.0f runs", change->runs);
-	else
-		strcpy(text, "?");
-	return text;
+	return change->verdict == SP_DIFF_UNTESTED     ? "" :
+	       change->verdict == SP_DIFF_INCONCLUSIVE ? "?" :
+							 sp_diff_verdict_name(change->verdict);
 }
 
 /* Returns whether the row is shown; *others counts those without a change. */
@@ -167,7 +161,7 @@ static void put_row(const struct comparison *comparison, const struct sp_diff_ro
 		   (tested ? VERDICT_WIDTH + 2 : 0);
 	int width = comparison->term.width > used + 12 ? comparison->term.width - used : 0;
 	if (tested) {
-		const char *verdict = format_verdict(change, text);
+		const char *verdict = format_verdict(change);
 		term_begin(&comparison->term, style_of(change->verdict), out);
 		fputs(verdict, out);
 		term_end(&comparison->term, style_of(change->verdict), out);
@@ -222,14 +216,17 @@ static void put_side(const struct comparison *comparison, enum sp_diff_side side
 static void put_total(const struct comparison *comparison, FILE *out)
 {
 	const struct sp_change *total = sp_diff_total(comparison->diff);
-	char change[TEXT_SIZE], interval[2 * TEXT_SIZE], verdict[TEXT_SIZE];
+	char change[TEXT_SIZE], interval[2 * TEXT_SIZE];
 	if (comparison->by_share)
 		return;
 	const char *range = format_interval(comparison, total, interval);
 	fprintf(out, "total  %s", format_change(comparison, total->ratio, change));
 	if (*range)
 		fprintf(out, "  (%s)", range);
-	fprintf(out, "  %s\n", format_verdict(total, verdict));
+	fprintf(out, "  %s", format_verdict(total));
+	if (total->verdict == SP_DIFF_INCONCLUSIVE && total->runs > 0 && total->runs < 1000)
+		fprintf(out, " (%.0f runs of each side would decide)", total->runs);
+	putc('\n', out);
 }
 
 static void put_sentence(const struct comparison *comparison, const char *text, FILE *out)
@@ -328,8 +325,8 @@ static void put_limits(const struct comparison *comparison, size_t left_out, boo
 	if (comparison_is_tested(comparison)) {
 		if (unknown)
 			put_sentence(comparison,
-				     "? N runs: not known; N runs of each side would find a change "
-				     "of this size in 9 of 10 comparisons.",
+				     "?: inconclusive; with more runs, 9 of 10 comparisons find "
+				     "such a change (their number: --format json).",
 				     out);
 		put_sentence(
 			comparison,
@@ -338,9 +335,9 @@ static void put_limits(const struct comparison *comparison, size_t left_out, boo
 			out);
 	} else {
 		put_sentence(comparison,
-			     "No verdicts: they need 3 runs of each side, recorded in turns. "
-			     "Intervals are of "
-			     "sampling if a side has one run.",
+			     "No verdicts: they need 3 runs of each side, recorded in turns, as "
+			     "'sprof record --repeat 5 --versus NEW OLD' records them. Intervals "
+			     "are of sampling if a side has one run.",
 			     out);
 	}
 	for (size_t i = 0; i < comparison->note_count; i++) {

@@ -2,6 +2,7 @@
 #include "cmd/info/info.h"
 
 #include <inttypes.h>
+#include <sprof/private/command.h>
 #include <sprof/private/words.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,8 @@ static void put_command(const struct term *term, const char *const *cmdline, FIL
 	size_t size;
 	FILE *words = cmdline ? open_memstream(&text, &size) : NULL;
 	for (const char *const *word = cmdline; words && *word; word++)
-		fprintf(words, "%s%s", word == cmdline ? "" : " ", *word);
+		fprintf(words, "%s%s", word == cmdline ? "" : " ",
+			sp_word_is_hidden(*word) ? "***" : *word);
 	bool done = words && !fclose(words);
 	if (done) {
 		put_line(term, "command", text, out);

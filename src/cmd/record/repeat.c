@@ -186,12 +186,15 @@ static void print_progress(const struct repeat *repeat, size_t round, size_t rou
 			squares += repeat->runs[i].seconds * repeat->runs[i].seconds;
 			count++;
 		}
-		double mean = sum / count, spread = 0;
-		if (count > 1)
-			spread = sqrt(fmax(0, squares - count * mean * mean) / (count - 1)) / mean;
+		double mean = sum / count;
 		size_t used = strlen(text);
-		snprintf(text + used, sizeof(text) - used, "%s%s %.3f s, sd %.1f%%",
-			 side ? "; " : "", sides[side], mean, 100 * spread);
+		snprintf(text + used, sizeof(text) - used, "%s%s %.3f s", side ? "; " : "",
+			 sides[side], mean);
+		used = strlen(text);
+		double variance = fmax(0, squares - count * mean * mean);
+		if (count > 1)
+			snprintf(text + used, sizeof(text) - used, " (standard deviation %.1f%%)",
+				 100 * sqrt(variance / (count - 1)) / mean);
 	}
 	diag_say("round %zu of %zu: %s; load %.1f", round, rounds, text,
 		 repeat->runs[repeat->run_count - 1].load);

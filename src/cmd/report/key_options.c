@@ -273,6 +273,5 @@ bool report_threads_parse(const struct option *option, const char *text)
 	struct report_arguments *arguments = option->value;
 	(void)text;
 	arguments->mode = SP_MODE_WALL;
-	arguments->all_threads = true;
 	return report_keys_parse(option, "comm,tid,state");
 }

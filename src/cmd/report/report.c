@@ -86,7 +86,7 @@ static void set_row_limits(const struct report_arguments *arguments, struct repo
 		report->row_limit = TEXT_LIMIT;
 	else
 		report->row_coverage = TEXT_COVERAGE;
-	if (!report->term.width)
+	if (!report->term.terminal)
 		return;
 	for (size_t i = 0; i < report->profile_count; i++)
 		events += report->profiles[i]->row_count > 0;
@@ -557,7 +557,7 @@ static int report_analysis(const struct report_arguments *arguments,
 		report.children = shows_children(arguments, &report);
 		report.tree_limit = tree_limit(arguments);
 		report.tree_most = arguments->most;
-		if (report.process_tree && report.term.width && arguments->limit < 0 &&
+		if (report.process_tree && report.term.terminal && arguments->limit < 0 &&
 		    !arguments->most)
 			report.tree_most = PROCESS_LINES;
 		set_row_limits(arguments, &report);
