@@ -218,6 +218,13 @@ status "two functions" 129 "$SPROF" annotate -i prog.data hot main
 status "an unknown style" 129 "$SPROF" annotate -i prog.data -M gnu
 says "the styles are named" "att or intel"
 
+# The report on a terminal names the command; in a pipe it does not.
+script -qec "$SPROF report --no-pager -i prog.data" typescript </dev/null >screen 2>&1
+check "the report names the command" \
+	grep -q "^[^a-z]*The instructions of the first row: sprof annotate -i prog.data '" screen
+check "a pipe has no such line" \
+	sh -c '! "$1" report -i prog.data | grep -q "sprof annotate"' - "$SPROF"
+
 # Shares of the event are smaller.
 "$SPROF" annotate -i prog.data --format json --percent-type global-period hot >json
 check "shares of the event" python3 -c '
