@@ -350,7 +350,8 @@ struct sp_error *sp_annotation_new(const struct sp_profile *profile, const struc
 	if (!row->instruction || !row->symbol || !row->dso)
 		return error_new(SP_ERROR_NOT_FOUND, "cannot show the code of %s: no file has it",
 				 row->symbol ?: "these samples");
-	assert(instruction_of(row)->resolver);
+	if (!instruction_of(row)->resolver)
+		return error_new(SP_ERROR_INVALID, "the analysis has no sp_analysis_rows.annotate");
 	annotation->info.row = row;
 	work.start = start_of(row);
 	TRY(collect_rows(&work, profile, row));
