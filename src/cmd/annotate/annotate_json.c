@@ -107,5 +107,4 @@ void annotate_write_json(const struct annotated *annotated, FILE *out)
 		put_instruction(&json, annotated, sp_annotation_code(annotated->annotation, i));
 	json_end_lines(&json, ']');
 	json_end_lines(&json, '}');
-	putc('\n', out);
 }
