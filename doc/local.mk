@@ -44,6 +44,7 @@ dist_man_MANS += \
 	doc/libsprof-symbolizer.3 \
 	doc/libsprof-unwinder.3 \
 	doc/sprof.1 \
+	doc/sprof-annotate.1 \
 	doc/sprof-archive.1 \
 	doc/sprof-diff.1 \
 	doc/sprof-events.7 \

@@ -51,6 +51,7 @@ include lib/samples/local.mk
 include lib/rows/local.mk
 include lib/findings/local.mk
 include lib/analysis/local.mk
+include lib/annotation/local.mk
 include lib/archive/local.mk
 include lib/diff/local.mk
 include lib/script/local.mk

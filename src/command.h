@@ -12,6 +12,7 @@ struct command {
 	int (*run)(struct sp_ctx *ctx, int argc, char **argv);
 };
 
+extern const struct command command_annotate;
 extern const struct command command_archive;
 extern const struct command command_diff;
 extern const struct command command_info;

@@ -14,7 +14,7 @@ const char *disassembly_text(struct disassembly *disassembly, uint16_t machine, 
 	if (disassembly->disassembler && disassembly->machine != machine)
 		disassembly_deinit(disassembly);
 	if (!disassembly->disassembler)
-		sp_error_free(sp_disassembler_new(machine, disassembly->big_endian,
+		sp_error_free(sp_disassembler_new(machine, disassembly->big_endian, 0,
 						  &disassembly->disassembler));
 	disassembly->machine = machine;
 	if (!disassembly->disassembler)

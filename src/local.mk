@@ -20,6 +20,7 @@ src_libcommand_la_SOURCES = \
 	src/output_file.c src/output_file.h \
 	src/pager.c src/pager.h \
 	src/progress.c src/progress.h \
+	src/source_files.c src/source_files.h \
 	src/term.c src/term.h \
 	src/text.c src/text.h \
 	src/users.c src/users.h
@@ -36,6 +37,7 @@ UNIT_TESTS += \
 	tests/unit/test_nearest.c \
 	tests/unit/test_options.c \
 	tests/unit/test_session.c \
+	tests/unit/test_source_files.c \
 	tests/unit/test_text.c
 
 include src/cmd/local.mk

@@ -26,7 +26,6 @@
 static const struct {
 	const char *name, *remedy;
 } perf_commands[] = {
-	{"annotate", "'perf annotate -i sprof.data' shows the instructions of functions"},
 	{"bench", "use perf bench"},
 	{"buildid-cache", "'sprof archive' stores names in the recording"},
 	{"buildid-list", "'perf buildid-list -i sprof.data' lists the build-ids"},
@@ -72,10 +71,11 @@ static const struct {
 	 "Find hot functions:\n"
 	 "  sprof record ./program\n"
 	 "  sprof report\n"},
-	{"lines line source srcline",
+	{"lines line source srcline instructions assembly",
 	 "Find hot source lines:\n"
 	 "  sprof record ./program\n"
-	 "  sprof report -s function,srcline\n"},
+	 "  sprof report -s function,srcline\n"
+	 "  sprof annotate                     instructions and lines of the hottest function\n"},
 	{"callers callees tree callgraph",
 	 "Find callers, and read the call tree:\n"
 	 "  sprof record ./program\n"
@@ -160,6 +160,7 @@ static bool help_task_print(const char *name, FILE *out)
 static const struct command *const commands[] = {
 	&command_record,
 	&command_report,
+	&command_annotate,
 	&command_diff,
 	&command_stat,
 	&command_list,

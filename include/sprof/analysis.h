@@ -74,6 +74,12 @@ struct sp_analysis_rows {
 	bool raw_trace;          /* SP_KEY_TRACE has fields as stored, not as the event prints them */
 	bool instructions;       /* rows of code with debug information are by instruction, too */
 	/*
+	 * Rows of all code are by instruction, and sp_annotation_new() (sprof/annotation.h)
+	 * accepts them: the recorded files stay open. sp_analysis_options.names and the texts of
+	 * sp_files must outlive the analysis then.
+	 */
+	bool annotate;
+	/*
 	 * Two or more threads of a process with names that differ only in numbers are one comm,
 	 * "worker-* (16 threads)"; not with SP_KEY_TID.
 	 */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 pkginclude_HEADERS += \
 	include/sprof/analysis.h \
+	include/sprof/annotation.h \
 	include/sprof/archive.h \
 	include/sprof/capture.h \
 	include/sprof/catalog.h \

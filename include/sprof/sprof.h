@@ -15,6 +15,7 @@
 #define SPROF_SPROF_H
 
 #include <sprof/analysis.h>
+#include <sprof/annotation.h>
 #include <sprof/archive.h>
 #include <sprof/capture.h>
 #include <sprof/catalog.h>

@@ -66,7 +66,7 @@ struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *
 	CLEANUP(cleanup_sp_names_free) struct sp_names *names = NULL;
 	TRY(analysis_options_copy(&copy, options));
 	/* Several recordings of one program share most names. */
-	if (!copy.names && count > 1) {
+	if (!copy.names && count > 1 && !copy.rows.annotate) {
 		TRY(sp_names_new(&names));
 		copy.names = names;
 	}
@@ -88,6 +88,9 @@ void sp_analysis_free(struct sp_analysis *analysis)
 {
 	if (!analysis)
 		return;
+	for (size_t i = 0; i < analysis->files.count; i++)
+		pass_one_free(analysis->files.items[i]);
+	vec_deinit(&analysis->files);
 	functions_deinit(&analysis->functions);
 	functions_deinit(&analysis->nodes);
 	srcfiles_deinit(&analysis->row_files);

@@ -43,7 +43,7 @@ struct run {
 	struct sp_ctx *ctx;
 	struct analysis_options options; /* with the fields and times of this recording */
 	struct sp_field *fields;         /* fields of `options` */
-	struct pass_one_result read;
+	struct pass_one_result *read; /* owned, unless the analysis keeps it */
 	struct names names;
 	struct labels labels;
 	struct matches matches; /* set if matches_wanted() */
@@ -54,13 +54,14 @@ struct run {
 
 static void run_deinit(struct run *run)
 {
-	reader_unmap(run->read.reader);
+	if (run->read)
+		reader_unmap(run->read->reader);
 	workers_deinit(&run->workers);
 	labels_deinit(&run->labels);
 	matches_deinit(&run->matches);
 	times_deinit(&run->times);
 	names_deinit(&run->names);
-	pass_one_deinit(&run->read);
+	pass_one_free(run->read);
 	free(run->fields);
 }
 
@@ -105,6 +106,7 @@ static struct label_options label_options(const struct work *work)
 		.tree_lines = options->tree.lines,
 		.tree_addresses = options->tree.addresses,
 		.instructions = options->rows.instructions,
+		.annotate = options->rows.annotate,
 		.threads = options->threads,
 		.ctx = work->ctx,
 	};
@@ -268,10 +270,10 @@ static void work_init(struct run *run, const struct merged *merged)
 {
 	struct analysis_options *options = &run->options;
 	struct work *work = &run->work;
-	options->stacks.fold_python &= machine_has_python(run->read.machine);
+	options->stacks.fold_python &= machine_has_python(run->read->machine);
 	*work = (struct work){
 		.ctx = run->ctx,
-		.read = &run->read,
+		.read = run->read,
 		.options = options,
 		.keys = &merged->keys,
 		.names = &run->names,
@@ -302,7 +304,7 @@ static bool has_large_copies(const struct record_layout *layout)
 /* Prepares the states of threads, and checks that they suffice for the mode. */
 static struct sp_error *open_states(struct run *run, const struct merged *merged)
 {
-	const struct pass_one_result *read = &run->read;
+	const struct pass_one_result *read = run->read;
 	struct task_states *states = read->sideband.states;
 	bool known = states && task_states_known(states);
 	const struct times_source source = {merged->weigher, read->reader, states,
@@ -331,15 +333,15 @@ static struct sp_error *open_recording(struct run *run, const struct merged *mer
 		.states = wants_states(merged, reader),
 		.chains = true,
 	};
-	TRY(pass_one_read(&pass, &run->read));
+	TRY(pass_one_read(&pass, run->read));
 	work_init(run, merged);
 	TRY(open_states(run, merged));
 	if (run->work.matches)
 		TRY(matches_init(&run->matches, &run->options, merged->keys.rows[SP_KEY_PARENT]));
 	/* Debug information is searched only if a key or the tree needs it. */
 	const struct label_options labels = label_options(&run->work);
-	const struct source_finder finder = source_finder_of(run->read.resolver, run->ctx);
-	return names_init(&run->names, run->read.machine, run->read.resolver,
+	const struct source_finder finder = source_finder_of(run->read->resolver, run->ctx);
+	return names_init(&run->names, run->read->machine, run->read->resolver,
 			  labels_need_sources(&labels) ? &finder : NULL, &run->options);
 }
 
@@ -382,18 +384,20 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	CLEANUP(run_deinit) struct run run = {
 		.ctx = ctx,
 		.options = *merged->options,
-		.read.reader = reader,
+		.read = calloc(1, sizeof(*run.read)),
 	};
 	struct workers *workers = &run.workers;
 	if (merged->recording_count > 1)
 		of->label = sp_reader_info(reader)->path;
+	NEED(run.read);
+	run.read->reader = reader;
 	NEED(set_own_options(&run, recording, of));
 
 	ctx_begin_step(ctx, SP_STEP_MAPPINGS, 0);
 	TRY(open_recording(&run, merged, reader));
 	CLEANUP(ranges_deinit) struct file_ranges ranges = {0};
 	size_t threads = has_counters(reader_layout(reader)) ? 1 : run.options.threads;
-	TRY(ranges_make(&ranges, &run.read.sideband, threads));
+	TRY(ranges_make(&ranges, &run.read->sideband, threads));
 	if (threads > ranges.count)
 		threads = ranges.count ? ranges.count : 1;
 	NEED(workers->items = calloc(threads, sizeof(*workers->items)));
@@ -414,12 +418,12 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	TRY(all_workers(workers, &ranges, PHASE_ROWS));
 
 	of->span = span_of(workers);
-	NEED(lifetimes_finish(&run.read.sideband.lifetimes, of->span.end_ns));
+	NEED(lifetimes_finish(&run.read->sideband.lifetimes, of->span.end_ns));
 	TRY(merged_add(merged, of, workers));
 	/* Symbols for which memory was too short would be shown as addresses. */
-	NEED(!resolver_no_memory(run.read.resolver));
+	NEED(!resolver_no_memory(run.read->resolver));
 	const struct analysis_view view = {
-		.read = &run.read,
+		.read = run.read,
 		.layout = reader_layout(reader),
 		.work = &run.work,
 		.names = &run.names,
@@ -431,6 +435,11 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	of->finding_count = merged->analysis->findings.count;
 	if (!error && run.options.samples.timeline && run.times.states &&
 	    merged->weigher->of_threads && merged->recording_count == 1)
-		merged->analysis->states = take_ptr(run.read.sideband.states);
+		merged->analysis->states = take_ptr(run.read->sideband.states);
+	if (!error && run.options.rows.annotate) {
+		struct pass_one_result **kept = vec_push(&merged->analysis->files);
+		NEED(kept);
+		*kept = take_ptr(run.read);
+	}
 	return error;
 }

@@ -80,27 +80,34 @@ bool labels_need_sources(const struct label_options *options)
 }
 
 /*
- * Reads the instruction of a frame with debug information (`sourced`). `symbol` is the symbol's
- * name or an address. Without the module's file it has no code. NULL when out of memory.
+ * Reads the instruction of a frame with an offset. `symbol` is the symbol's name or an address.
+ * Without the module's file it has no code. NULL when out of memory.
  */
-static const struct sp_instruction *instruction_new(struct arena *arena, const struct names *names,
+static const struct sp_instruction *instruction_new(const struct labelling *labelling,
 						    const struct frame *frame, const char *symbol)
 {
-	struct sp_instruction *ret = arena_alloc(arena, sizeof(*ret));
+	struct arena *arena = &labelling->labels->functions->instructions;
+	struct resolver *resolver = labelling->names->symbolizer.resolver;
+	struct instruction *ret = arena_alloc(arena, sizeof(*ret));
 	const struct location location = {
 		.module = frame->module, .offset = frame->offset, .pid = frame->pid};
 	if (!ret)
 		return NULL;
-	ret->offset = frame->offset;
+	*ret = (struct instruction){.shown.offset = frame->offset,
+				    .resolver = labelling->options->annotate ? resolver : NULL,
+				    .module = frame->module,
+				    .symbol = frame->symbol,
+				    .pid = frame->pid};
 	if (frame->symbol) {
-		ret->symbol = symbol;
-		ret->distance = frame->offset - frame->symbol->start;
+		ret->shown.symbol = symbol;
+		ret->shown.distance = frame->offset - frame->symbol->start;
 	}
 	/* Labels are made by one thread, so the resolver needs no lock. */
-	if (resolver_read_code(names->symbolizer.resolver, &location, 0, SP_CODE_MAX, ret->code,
-			       &ret->machine))
-		ret->size = SP_CODE_MAX;
-	return ret;
+	if (!labelling->options->annotate &&
+	    resolver_read_code(resolver, &location, 0, SP_CODE_MAX, ret->shown.code,
+			       &ret->shown.machine))
+		ret->shown.size = SP_CODE_MAX;
+	return &ret->shown;
 }
 
 static void labelling_deinit(struct labelling *labelling)
@@ -639,10 +646,9 @@ static bool label_frame(struct labelling *labelling, size_t index,
 		return false;
 	if (labelling->bodies[index] != UINT32_MAX)
 		known.body = identities_find(&labelling->symbols, labelling->bodies[index]);
-	if (labelling->options->instructions && frame->sourced) {
-		known.instruction = instruction_new(&labels->functions->instructions,
-						    labelling->names, frame,
-						    known.symbol);
+	if ((labelling->options->instructions && frame->sourced) ||
+	    (labelling->options->annotate && frame->module)) {
+		known.instruction = instruction_new(labelling, frame, known.symbol);
 		if (!known.instruction)
 			return false;
 	}

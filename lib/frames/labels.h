@@ -39,6 +39,7 @@ struct label_options {
 	bool tree_lines;  /* source lines have their own nodes */
 	bool tree_addresses; /* addresses have their own nodes */
 	bool instructions; /* instructions of frames with debug information have their own rows */
+	bool annotate;     /* all instructions have, and the resolver outlives the labels */
 	unsigned int threads;
 	const struct sp_ctx *ctx; /* labels_make() fails if this context is cancelled */
 };

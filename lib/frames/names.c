@@ -252,7 +252,8 @@ static struct frame find(struct names *names, const struct code_address *at, boo
 		pthread_mutex_unlock(lock);
 	}
 	*outermost_ret |= is_outermost(&frame);
-	if (frame.sourced || (location.module && names->options->tree.addresses)) {
+	if (frame.sourced || (location.module && (names->options->tree.addresses ||
+						  names->options->rows.annotate))) {
 		frame.offset = location.offset;
 		frame.pid = location.pid;
 	}

@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/cleanup.h"
 #include "base/error.h"
 
@@ -19,6 +20,7 @@ struct sp_disassembler {
 	bool (*next)(csh handle, const uint8_t **code, size_t *size, uint64_t *ip, cs_insn *insn);
 	void (*free)(cs_insn *insn, size_t count);
 	csh handle;    /* 0: not open */
+	bool targets;  /* instructions have their details */
 	cs_insn *insn; /* NULL: not allocated */
 	char text[sizeof(((cs_insn *)NULL)->mnemonic) + sizeof(((cs_insn *)NULL)->op_str) + 1];
 };
@@ -42,7 +44,7 @@ static const struct {
 };
 
 static struct sp_error *open_library(struct sp_disassembler *disassembler, size_t index,
-				     bool big_endian)
+				     bool big_endian, unsigned int flags)
 {
 	cs_err (*open)(cs_arch arch, cs_mode mode, csh *handle) = NULL;
 	cs_insn *(*allocate)(csh handle) = NULL;
@@ -77,14 +79,17 @@ static struct sp_error *open_library(struct sp_disassembler *disassembler, size_
 		return error_new(SP_ERROR_UNSUPPORTED, "%s does not know this machine's code",
 				 LIBRARY);
 	/* AT&T syntax, like perf and objdump. */
-	if (machines[index].arch == CS_ARCH_X86)
+	if (machines[index].arch == CS_ARCH_X86 && !(flags & SP_DISASSEMBLER_INTEL))
 		(void)option(disassembler->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	disassembler->targets = flags & SP_DISASSEMBLER_TARGETS &&
+				option(disassembler->handle, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK;
+	/* Has room for details if they are on. */
 	disassembler->insn = allocate(disassembler->handle);
 	return disassembler->insn ? NULL : error_no_memory();
 }
 
 struct sp_error *sp_disassembler_new(uint16_t machine, bool big_endian,
-				     struct sp_disassembler **ret)
+				     unsigned int flags, struct sp_disassembler **ret)
 {
 	CLEANUP(cleanup_sp_disassembler_free)
 	struct sp_disassembler *disassembler = calloc(1, sizeof(*disassembler));
@@ -95,7 +100,7 @@ struct sp_error *sp_disassembler_new(uint16_t machine, bool big_endian,
 	if (index == count)
 		return error_new(SP_ERROR_UNSUPPORTED,
 				 "there is no disassembler for machine %u (ELF's e_machine)", machine);
-	struct sp_error *error = open_library(disassembler, index, big_endian);
+	struct sp_error *error = open_library(disassembler, index, big_endian, flags);
 	if (!error)
 		*ret = take_ptr(disassembler);
 	return error;
@@ -123,4 +128,30 @@ const char *sp_disassembler_text(struct sp_disassembler *disassembler, uint64_t 
 	snprintf(disassembler->text, sizeof(disassembler->text), "%s%s%s", insn->mnemonic,
 		 insn->op_str[0] ? " " : "", insn->op_str);
 	return disassembler->text;
+}
+
+static bool is_in_group(const cs_insn *insn, unsigned int group)
+{
+	for (size_t i = 0; i < insn->detail->groups_count; i++)
+		if (insn->detail->groups[i] == group)
+			return true;
+	return false;
+}
+
+bool sp_disassembler_target(const struct sp_disassembler *disassembler, bool *call_ret,
+			    uint64_t *ret)
+{
+	const cs_insn *insn = disassembler->insn;
+	if (!disassembler->targets || !insn->detail)
+		return false;
+	*call_ret = is_in_group(insn, CS_GRP_CALL);
+	if (!*call_ret && !is_in_group(insn, CS_GRP_JUMP))
+		return false;
+	/* The target is the last operand on all machines: "0x401136", "w0, #3, #0x401136". */
+	const char *last = strrchr(insn->op_str, ' ');
+	last = last ? last + 1 : insn->op_str;
+	last += *last == '#';
+	char *end;
+	*ret = strtoull(last, &end, 16);
+	return !strncmp(last, "0x", 2) && !*end;
 }

@@ -58,6 +58,19 @@ struct function {
 	const struct sp_instruction *instruction; /* NULL: not requested, or unknown */
 };
 
+struct module;
+struct resolver;
+struct symbol;
+
+/* A sampled instruction, and its code: `shown` is that of the row. */
+struct instruction {
+	struct sp_instruction shown;
+	struct resolver *resolver; /* NULL: it ends before the analysis does */
+	const struct module *module;
+	const struct symbol *symbol; /* NULL: unknown */
+	uint32_t pid;                /* process that has the module mapped */
+};
+
 struct functions {
 	VEC(struct function);
 	bool inlined_apart;    /* inlined and other instances of a function are distinct */

@@ -22,6 +22,8 @@ struct event_timeline {
 /* A zeroed struct may be released. */
 void event_timeline_deinit(struct event_timeline *timeline);
 
+struct pass_one_result;
+
 /* Result of an analysis; owns everything that it returns. */
 struct sp_analysis {
 	struct functions functions; /* functions of rows; own all texts */
@@ -41,6 +43,7 @@ struct sp_analysis {
 	struct time_bins **time_bins; /* by profile; NULL: not requested, or several recordings */
 	struct event_timeline *timelines; /* by profile; NULL: not requested */
 	VEC(struct sp_timeline_thread) threads; /* threads of the timelines */
+	VEC(struct pass_one_result *) files; /* files of each recording, for annotations */
 	struct task_states *states;   /* for sp_analysis_state_times(); NULL: there are none */
 };
 

@@ -138,6 +138,13 @@ void pass_one_deinit(struct pass_one_result *result)
 	machine_free(result->machine);
 }
 
+void pass_one_free(struct pass_one_result *result)
+{
+	if (result)
+		pass_one_deinit(result);
+	free(result);
+}
+
 bool pass_one_missed_records(struct sp_reader *reader, bool exact)
 {
 	if (exact || !reader_is_exact(reader))

@@ -38,6 +38,9 @@ struct sp_error *pass_one_read(const struct pass_one *pass,
 			       struct pass_one_result *ret) SP_MUST_CHECK;
 void pass_one_deinit(struct pass_one_result *result);
 
+/* The same for a malloc'ed result; NULL is allowed. */
+void pass_one_free(struct pass_one_result *result);
+
 /*
  * Returns whether samples contained records that pass one did not see, after the samples were read. If
  * so, forgets the damage found; the caller must repeat pass one. `exact` is the result of

@@ -395,17 +395,24 @@ static bool read_code(struct resolver *resolver, struct module_names *names,
 						 ret->bytes, &ret->machine))
 		return true;
 	/* Stored names have the code of few places. */
-	if ((has_code && names->source != &source_stored) || location->module->kind != MODULE_FILE)
+	if ((has_code && names->source != &source_stored) ||
+	    (location->module->kind != MODULE_FILE && location->module->kind != MODULE_VDSO))
 		return false;
 	if (!names->code_asked) {
 		names->code_asked = true;
 		sp_error_free(binary_open_code(&resolver->env.binary, location->module,
 					       location->pid, &names->code));
 	}
-	if (!names->code || names->code->fd < 0 || from > names->code->size)
+	const struct image *image = names->code;
+	if (!image || from > image->size || ret->size > image->size - from)
 		return false;
-	ret->machine = names->code->machine;
-	return io_pread(names->code->fd, ret->bytes, ret->size, (off_t)from, &done) == 0 &&
+	ret->machine = image->machine;
+	if (image->memory) {
+		memcpy(ret->bytes, (const uint8_t *)image->memory + from, ret->size);
+		return true;
+	}
+	return image->fd >= 0 &&
+	       io_pread(image->fd, ret->bytes, ret->size, (off_t)from, &done) == 0 &&
 	       done == ret->size;
 }
 

@@ -5,12 +5,14 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "symbol/kcore.h"
 #include "symbol/kernel_tables.h"
 #include "symbol/ko.h"
 
 struct kallsyms_names {
 	struct kernel_symbols symbols;
 	char *module; /* its name in kallsyms; NULL: the kernel itself */
+	struct sp_ctx *running; /* NULL: it is not certain that the kernel still runs */
 };
 
 static void names_close(void *opened)
@@ -48,6 +50,9 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 		return error_no_memory();
 	struct sp_error *error =
 		kernel_symbols_find(env, module, names->module, diagnosis, &names->symbols);
+	/* Since another start, the kernel is usually elsewhere, and so are its modules. */
+	if (!error && env->binary.provenance.same_kernel && !names->symbols.shift)
+		names->running = env->ctx;
 	if (!error && names->symbols.kallsyms)
 		*ret = take_ptr(opened);
 	return error;
@@ -105,6 +110,14 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 	return ko_open_lines(env, module, &check, diagnosis, ret, placement_ret);
 }
 
+static bool names_read_code(void *opened, uint64_t offset, uint64_t from, size_t size,
+			    uint8_t *ret, uint16_t *machine_ret)
+{
+	const struct kallsyms_names *names = opened;
+	(void)offset;
+	return names->running && kcore_read(names->running, from, size, ret, machine_ret);
+}
+
 const struct source source_kallsyms = {
 	.name = "kallsyms",
 	.open = names_open,
@@ -112,4 +125,5 @@ const struct source source_kallsyms = {
 	.close = names_close,
 	.has_lines = names_have_lines,
 	.open_lines = names_open_lines,
+	.read_code = names_read_code,
 };

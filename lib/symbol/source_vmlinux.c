@@ -229,6 +229,29 @@ static struct sp_error *vmlinux_open_lines(void *opened, const struct source_env
 	return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
 }
 
+/* Reads code as it was built. The kernel changes some instructions when it starts. */
+static bool vmlinux_read_code(void *opened, uint64_t offset, uint64_t from, size_t size,
+			      uint8_t *ret, uint16_t *machine_ret)
+{
+	const struct vmlinux *vmlinux = opened;
+	CLEANUP(cleanup_image_free) struct image *again = NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		vmlinux->image->memory ? NULL : image_open_again(vmlinux->image, &again);
+	const struct image *image = again ?: vmlinux->image;
+	struct image_bytes code = {0};
+	uint64_t start, left;
+	(void)offset;
+	if (error || image_lacks_code(image) ||
+	    !image_range_at(image, from - vmlinux->shift, &start, &left) || left < size)
+		return false;
+	error = image_range_bytes(image, start, size, &code);
+	if (!error)
+		memcpy(ret, code.bytes, size);
+	image_bytes_release(&code);
+	*machine_ret = image->machine;
+	return !error;
+}
+
 const struct source source_vmlinux_given = {
 	.name = "vmlinux",
 	.open = given_open,
@@ -236,6 +259,7 @@ const struct source source_vmlinux_given = {
 	.close = vmlinux_close,
 	.has_lines = vmlinux_has_lines,
 	.open_lines = vmlinux_open_lines,
+	.read_code = vmlinux_read_code,
 };
 
 const struct source source_vmlinux_found = {
@@ -245,4 +269,5 @@ const struct source source_vmlinux_found = {
 	.close = vmlinux_close,
 	.has_lines = vmlinux_has_lines,
 	.open_lines = vmlinux_open_lines,
+	.read_code = vmlinux_read_code,
 };

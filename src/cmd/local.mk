@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
+	src/cmd/annotate/annotate.c src/cmd/annotate/annotate.h \
+	src/cmd/annotate/annotate_json.c \
+	src/cmd/annotate/annotate_source.c \
+	src/cmd/annotate/annotate_text.c \
+	src/cmd/annotate/jump_lanes.c src/cmd/annotate/jump_lanes.h \
+	src/cmd/annotate/skid.c \
 	src/cmd/archive/archive.c \
 	src/cmd/common/child.c src/cmd/common/child.h \
 	src/cmd/common/control.c src/cmd/common/control.h \

@@ -45,7 +45,7 @@
 #include "html/markup.h"
 #include "html/page.h"
 #include "html/reduce.h"
-#include "html/html_source.h"
+#include "source_files.h"
 #include "json.h"
 #include "out/output.h"
 

@@ -4,8 +4,7 @@ src_libcommand_la_SOURCES += \
 	src/html/html.c \
 	src/html/markup.h \
 	src/html/page.c src/html/page.h \
-	src/html/reduce.c src/html/reduce.h \
-	src/html/html_source.c src/html/html_source.h
+	src/html/reduce.c src/html/reduce.h
 html_scripts = src/html/model.js src/html/flame.js src/html/strip.js src/html/table.js \
 	src/html/state.js src/html/look.js src/html/selection.js src/html/views.js \
 	src/html/wakers.js src/html/source.js \
@@ -19,5 +18,4 @@ src/html/markup.c: $(html_files) src/html/embed
 	$(AM_V_at)cd $(top_srcdir) && sh src/html/embed $(html_files) >$(abs_top_builddir)/$@.new
 	$(AM_V_at)mv $@.new $@
 UNIT_TESTS += \
-	tests/unit/test_html_page.c \
-	tests/unit/test_html_source.c
+	tests/unit/test_html_page.c

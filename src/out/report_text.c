@@ -461,6 +461,30 @@ static const struct joint_view *group_of(const struct report *report,
 	return NULL;
 }
 
+/* Writes the command for the code of the hottest function, on a terminal with room for it. */
+static void write_next(const struct report *report, FILE *out)
+{
+	const struct sp_profile *profile = first_with_rows(report);
+	const struct sp_row *row = profile ? sp_profile_row(profile, 0) : NULL;
+	char text[160];
+	if (report->quiet || report->hide_rows || report->recording_count != 1 ||
+	    !report->order_by_self || report->mode != SP_MODE_CPU || !row || !row->function ||
+	    !row->identity || row->inlined || row->level != SP_LEVEL_USER)
+		return;
+	bool is_default = !strcmp(report->path, "sprof.data");
+	int size = snprintf(text, sizeof(text),
+			    "The instructions of the first row: sprof annotate %s%s%s'%s'",
+			    is_default ? "" : "-i ", is_default ? "" : report->path,
+			    is_default ? "" : " ", row->function);
+	if (size >= (int)sizeof(text) || size > report->term.width ||
+	    strchr(row->function, '\'') || strpbrk(report->path, " '\"\\$`&|;<>()*?[]~#!"))
+		return;
+	putc('\n', out);
+	term_begin(&report->term, TERM_DIM, out);
+	write_words(report, 0, text, out);
+	term_end(&report->term, TERM_DIM, out);
+}
+
 static bool write_text(const struct report *report, FILE *out)
 {
 	if (!report->quiet) {
@@ -479,6 +503,7 @@ static bool write_text(const struct report *report, FILE *out)
 		if (!grouped && !write_profile(report, report->profiles[i], out))
 			return false;
 	}
+	write_next(report, out);
 	return true;
 }
 

@@ -38,19 +38,19 @@ fails "control characters are not printed" 129 "$SPROF" "$(printf 'a\033[31mb')"
 sprof: unknown command 'a?[31mb'; see 'sprof help'
 END
 # Commands of perf: programs of that name are not recorded, and the last recording stays.
-printf '#!/bin/sh\necho "$0"\n' >bin/annotate
-chmod +x bin/annotate
-cp bin/annotate bin/buildid-list
+printf '#!/bin/sh\necho "$0"\n' >bin/probe
+chmod +x bin/probe
+cp bin/probe bin/buildid-list
 echo "the last recording" >sprof.data
-for word in annotate buildid-list; do
+for word in probe buildid-list; do
 	status "a program that has a name of perf's commands is not recorded ($word)" 129 \
 		env PATH="$tmp/bin:$PATH" "$SPROF" $word a b
-	says "it is said what to use" "'$word' is a command of perf, not of sprof: 'perf $word -i"
+	says "it is said what to use" "'$word' is a command of perf, not of sprof: '"
 	says "and how to record it" "To record the program $word: sprof -- $word"
 	check "the last recording stays" grep -q "the last recording" sprof.data
 done
 check "no other file is written" test ! -e sprof.data.old
-for word in annotate top; do
+for word in probe top; do
 	status "nor is it a topic of help ($word)" 129 "$SPROF" help $word
 	says "it is said what to use" "is a command of perf"
 done
@@ -140,7 +140,7 @@ done
 status "record -ag lbr" 129 "$SPROF" record -ag lbr ./prog
 says "the option is named" "--call-graph lbr"
 status "a program of that name is recorded" 0 \
-	env PATH="$tmp/bin:$PATH" "$SPROF" record --dry-run -F 99 -g annotate
+	env PATH="$tmp/bin:$PATH" "$SPROF" record --dry-run -F 99 -g probe
 for name in x.svg x.PNG; do
 	status "-o $name" 129 "$SPROF" report -o $name
 	says "the page has pictures" "-o FILE.html has a flame graph"

@@ -91,7 +91,7 @@ TEST(text_is_that_of_the_library)
 {
 	struct sp_disassembler *disassembler = NULL;
 	size_t length;
-	struct sp_error *error = sp_disassembler_new(EM_X86_64, false, &disassembler);
+	struct sp_error *error = sp_disassembler_new(EM_X86_64, false, 0, &disassembler);
 	if (error) {
 		/* A build without it, or a machine. */
 		ck_assert_int_eq(sp_error_code(error), SP_ERROR_UNSUPPORTED);
@@ -107,7 +107,42 @@ TEST(text_is_that_of_the_library)
 	ck_assert(!sp_disassembler_text(disassembler, 0, add, 2, &length));
 	ck_assert_uint_eq(length, 0);
 	sp_disassembler_free(disassembler);
-	error = sp_disassembler_new(EM_NONE, false, &disassembler);
+	error = sp_disassembler_new(EM_NONE, false, 0, &disassembler);
 	ck_assert(error);
 	sp_error_free(error);
+}
+
+TEST(targets_of_jumps_and_calls)
+{
+	struct sp_disassembler *disassembler = NULL;
+	size_t length;
+	uint64_t target;
+	bool is_call;
+	struct sp_error *error = sp_disassembler_new(
+		EM_X86_64, false, SP_DISASSEMBLER_INTEL | SP_DISASSEMBLER_TARGETS, &disassembler);
+	sp_error_free(error);
+	if (error)
+		skip_test("built without a disassembler");
+	const uint8_t jump[] = {0x74, 0x0e}, call[] = {0xe8, 0, 1, 0, 0}, indirect[] = {0xff, 0xe0};
+	const uint8_t move[] = {0x48, 0xc7, 0xc0, 0x34, 0x12, 0, 0};
+	ck_assert_str_eq(sp_disassembler_text(disassembler, 0x1000, jump, 2, &length), "je 0x1010");
+	ck_assert(sp_disassembler_target(disassembler, &is_call, &target));
+	ck_assert(!is_call);
+	ck_assert_uint_eq(target, 0x1010);
+	ck_assert(sp_disassembler_text(disassembler, 0x1000, call, sizeof(call), &length));
+	ck_assert(sp_disassembler_target(disassembler, &is_call, &target));
+	ck_assert(is_call);
+	ck_assert_uint_eq(target, 0x1105);
+	ck_assert_str_eq(sp_disassembler_text(disassembler, 0, indirect, 2, &length), "jmp rax");
+	ck_assert(!sp_disassembler_target(disassembler, &is_call, &target));
+	ck_assert_str_eq(sp_disassembler_text(disassembler, 0, move, sizeof(move), &length),
+			 "mov rax, 0x1234");
+	ck_assert(!sp_disassembler_target(disassembler, &is_call, &target));
+	sp_disassembler_free(disassembler);
+	const uint8_t loop[] = {0x41, 0x00, 0x00, 0x54}; /* b.ne */
+	ck_assert(!sp_disassembler_new(EM_AARCH64, false, SP_DISASSEMBLER_TARGETS, &disassembler));
+	ck_assert(sp_disassembler_text(disassembler, 0x1000, loop, 4, &length));
+	ck_assert(sp_disassembler_target(disassembler, &is_call, &target));
+	ck_assert_uint_eq(target, 0x1008);
+	sp_disassembler_free(disassembler);
 }

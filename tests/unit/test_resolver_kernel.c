@@ -100,6 +100,54 @@ TEST(kernel_of_the_same_boot)
 	resolving_problem(&k.r, RESOLVER_OK, NULL);
 }
 
+/* Code is that of the running kernel, if it is the recorded one at the recorded address. */
+TEST(kernel_code_of_the_same_boot)
+{
+	KERNEL k;
+	uint8_t code[4];
+	uint16_t machine;
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segments[2];
+		char bytes[8];
+	} core = {
+		.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64},
+			   .e_machine = EM_X86_64,
+			   .e_phoff = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 2},
+		.segments = {{.p_type = PT_NOTE, .p_vaddr = TEXT, .p_filesz = 1 << 20},
+			     {.p_type = PT_LOAD, .p_vaddr = TEXT + 0x100, .p_filesz = 8}},
+		.bytes = "kernels",
+	};
+	core.segments[1].p_offset = offsetof(typeof(core), bytes);
+	kernel_init(&k, kallsyms);
+	const struct location location = {.module = &k.r.module, .offset = TEXT + 0x102};
+	resolving_expect(&k.r, location.offset, "do_work");
+	ck_assert(!resolver_read_code(k.r.resolver, &location, 0, 4, code, &machine));
+	root_put_sized(&k.root, "/proc/kcore", (const char *)&core, sizeof(core));
+	ck_assert(resolver_read_code(k.r.resolver, &location, 0, 4, code, &machine));
+	ck_assert_mem_eq(code, "rnel", 4);
+	ck_assert_uint_eq(machine, EM_X86_64);
+	ck_assert(!resolver_read_code(k.r.resolver, &location, 4, 4, code, &machine));
+	/* A header that is cut, or has another size. */
+	root_put_sized(&k.root, "/proc/kcore", (const char *)&core, sizeof(core.header));
+	ck_assert(!resolver_read_code(k.r.resolver, &location, 0, 4, code, &machine));
+	core.header.e_phentsize = 8;
+	root_put_sized(&k.root, "/proc/kcore", (const char *)&core, sizeof(core));
+	ck_assert(!resolver_read_code(k.r.resolver, &location, 0, 4, code, &machine));
+	/* The kernel was recorded at another address: it has started again. */
+	core.header.e_phentsize = sizeof(Elf64_Phdr);
+	root_put_sized(&k.root, "/proc/kcore", (const char *)&core, sizeof(core));
+	k.r.module.reference = TEXT + 0x200000;
+	k.r.module.start += 0x200000;
+	k.r.module.end += 0x200000;
+	again(&k);
+	const struct location moved = {.module = &k.r.module, .offset = TEXT + 0x200102};
+	resolving_expect(&k.r, moved.offset, "do_work");
+	ck_assert(!resolver_read_code(k.r.resolver, &moved, -0x200000, 4, code, &machine));
+}
+
 static const char *call_before(struct kernel *k, uint64_t ip)
 {
 	const struct location location = {.module = &k->r.module, .offset = ip - 1, .ip = ip - 1};
@@ -426,6 +474,21 @@ TEST(kernel_by_a_given_vmlinux)
 	resolving_expect(&k.r, at + 1, "vm_work");
 	ck_assert_uint_eq(resolving_find(&k.r, at + 1)->start, at);
 	resolving_problem(&k.r, RESOLVER_OK, NULL);
+#ifdef __x86_64__
+	/* Its code is that of the file: 3 bytes, which end the segment. */
+	uint8_t code[4], wanted[3];
+	uint16_t machine;
+	const struct location location = {.module = &k.r.module, .offset = at};
+	ck_assert(!resolver_read_code(k.r.resolver, &location, 0, sizeof(code), code, &machine));
+	ck_assert(resolver_read_code(k.r.resolver, &location, 0, sizeof(wanted), code, &machine));
+	ck_assert_uint_eq(machine, EM_X86_64);
+	const char *text = files_output(
+		"objdump -d vmlinux |"
+		" awk -F '\t' '/<vm_work>:/ { on = 1 } on && NF > 1 { print $2 }' | tr -d ' \n'");
+	for (size_t i = 0; i < sizeof(wanted); i++)
+		ck_assert_int_eq(sscanf(text + 2 * i, "%2hhx", &wanted[i]), 1);
+	ck_assert_mem_eq(code, wanted, sizeof(wanted));
+#endif
 	/* A vmlinux of another build: rejected with a message; matching files are used. */
 	k.r.options.kernel_build_id = (const uint8_t *)KERNEL_ID;
 	again(&k);

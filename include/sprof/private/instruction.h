@@ -26,11 +26,17 @@ SP_API bool sp_instruction_leaves(uint16_t machine, const uint8_t *code, size_t 
 
 struct sp_disassembler;
 
+enum sp_disassembler_flag {
+	SP_DISASSEMBLER_INTEL = 1,   /* Intel's syntax of x86, instead of AT&T's */
+	SP_DISASSEMBLER_TARGETS = 2, /* sp_disassembler_target() is needed, which costs time */
+};
+
 /*
- * Loads capstone. Fails with SP_ERROR_UNSUPPORTED, and a remedy, if it is not installed or does not
- * support the machine. Each thread needs an object of its own.
+ * Loads capstone. `flags` are values of enum sp_disassembler_flag. Fails with SP_ERROR_UNSUPPORTED,
+ * and a remedy, if it is not installed or does not support the machine. Each thread needs an object
+ * of its own.
  */
-SP_API struct sp_error *sp_disassembler_new(uint16_t machine, bool big_endian,
+SP_API struct sp_error *sp_disassembler_new(uint16_t machine, bool big_endian, unsigned int flags,
 					    struct sp_disassembler **ret) SP_MUST_CHECK;
 SP_API void sp_disassembler_free(struct sp_disassembler *disassembler);
 
@@ -40,6 +46,13 @@ SP_API void sp_disassembler_free(struct sp_disassembler *disassembler);
  */
 SP_API const char *sp_disassembler_text(struct sp_disassembler *disassembler, uint64_t ip,
 					const uint8_t *code, size_t size, size_t *length_ret);
+
+/*
+ * Returns whether the last instruction is a jump (*call_ret: or a call) to an address that it
+ * contains, and sets *ret to that address.
+ */
+SP_API bool sp_disassembler_target(const struct sp_disassembler *disassembler, bool *call_ret,
+				   uint64_t *ret);
 
 #ifdef __cplusplus
 }

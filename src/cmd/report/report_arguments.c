@@ -262,7 +262,7 @@ static void add_how(struct report_arguments *a, struct option_table *table)
 
 #define PICTURES "use -o report.html, which shows a flame graph, or --format folded"
 #define TRACES "processor traces are not decoded; use 'perf report'"
-#define ANNOTATES "use 'sprof script -F disasm' to see code"
+#define ANNOTATES "use 'sprof annotate' to see code"
 
 /* perf's options that are not supported. */
 static const struct option_refusal refused[] = {

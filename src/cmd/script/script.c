@@ -330,7 +330,7 @@ static bool can_disassemble(const struct script_arguments *arguments,
 			break;
 		}
 	if (wanted)
-		error = sp_disassembler_new(machine, info->big_endian, &disassembler);
+		error = sp_disassembler_new(machine, info->big_endian, 0, &disassembler);
 	if (wanted && !error)
 		sp_disassembler_free(disassembler);
 	if (error)

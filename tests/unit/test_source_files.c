@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files that may, and files that must not be read for --source. */
-#include "html/html_source.h"
+#include "source_files.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

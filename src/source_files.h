@@ -4,8 +4,8 @@
  * regular files below the directories that the user named are read, and no symbolic link is
  * followed.
  */
-#ifndef HTML_HTML_SOURCE_H
-#define HTML_HTML_SOURCE_H
+#ifndef SOURCE_FILES_H
+#define SOURCE_FILES_H
 
 #include "list.h"
 #include "out/report.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "html/html_source.h"
+#include "source_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
