@@ -62,4 +62,7 @@ struct sp_share interval_share(uint64_t weight, uint64_t total, double n_eff);
  */
 void interval_widen(struct sp_share *share, uint64_t total, uint64_t missing, uint64_t own);
 
+/* Widens a share's interval by weight of the total that may be the row's, or that may not be. */
+void interval_shift(struct sp_share *share, uint64_t total, uint64_t less, uint64_t more);
+
 #endif
