@@ -357,8 +357,9 @@ struct sp_profile {
 	 */
 	uint64_t missing_weight;
 	/*
-	 * Part of the weight that no two samples enclose in tasks that began during the recording: an
-	 * inherited clock begins with a whole period. It may belong to other rows; intervals include it.
+	 * Part of the weight that no two samples enclose in tasks that began during the
+	 * recording: an inherited clock begins with a whole period. It may belong to other rows;
+	 * intervals include it.
 	 */
 	uint64_t unplaced_weight;
 	bool weight_is_time;      /* periods are nanoseconds */

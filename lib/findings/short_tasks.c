@@ -103,14 +103,15 @@ static bool add_finding(const struct analysis_view *view, const struct sp_profil
 }
 
 /*
- * Adds a finding if tasks with samples lack much weight (each fork and exec, half a period), or if it
- * is not known which code had it. `known`: another finding has the missing weight.
+ * Adds a finding if tasks with samples lack much weight (each fork and exec, half a period), or if
+ * it is not known which code had it. `known`: another finding has the missing weight.
  */
 static bool add_lacking(const struct analysis_view *view, const struct sp_profile *profile,
 			uint64_t tasks, bool known)
 {
 	size_t event = (size_t)(profile - view->recording->totals);
-	char count[FINDING_TEXT], share[FINDING_TEXT], others[80] = "", missing[80] = "", remedy[160];
+	char count[FINDING_TEXT], share[FINDING_TEXT], others[80] = "", missing[80] = "";
+	char remedy[160];
 	double all = (double)profile->weight + (double)profile->missing_weight;
 	double missing_part = (double)profile->missing_weight / all;
 	double others_part = fmin((double)profile->unplaced_weight / all, 1);

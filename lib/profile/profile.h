@@ -28,8 +28,8 @@ struct profile_values {
 };
 
 /*
- * Largest weight of tasks of one comm before their first sample and after their last. A task counts for
- * each comm that it had, so sums over all programs may be less than those of the programs.
+ * Largest weight of tasks of one comm before their first sample and after their last. A task
+ * counts for each comm that it had, so that all programs together may have less than their sum.
  */
 struct unsampled_weight {
 	const char *comm; /* interned as those of groups; NULL: of all programs */

@@ -241,7 +241,8 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		const struct unsampled_weight *unsampled =
 			unsampled_of(source, source->groups[tally->group].comm);
 		weigh_tally(source, n_eff, unsampled, tally, &row->self, &row->total);
-		row->missing_weight = weight_add(source->missing, unsampled ? unsampled->missing : 0);
+		row->missing_weight =
+			weight_add(source->missing, unsampled ? unsampled->missing : 0);
 		if (!profile_name_row(source, tally, arena, row) ||
 		    (source->states && !add_times(source, i, arena, row)))
 			return false;

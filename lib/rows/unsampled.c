@@ -9,7 +9,7 @@
  *
  * Samples of a clock also come at the same times after the begin of each task. If thousands of
  * threads do the same, the function at these times gets all the weight. No sample shows which code
- * ran before the first and after the last one, so that rows may have that time in excess, or lack it.
+ * ran before the first and after the last one: rows may have that time in excess, or lack it.
  */
 #include "rows/unsampled.h"
 
