@@ -168,7 +168,8 @@ struct sp_capture_sampling {
 	const struct sp_event_list *event_lists;
 	size_t event_list_count;
 	enum sp_choice samples;     /* off: record counts and side-band only */
-	uint64_t freq_hz;           /* frequency; 0: 997, unless `period` is set */
+	/* Frequency; 0, unless `period` is set: 997, and every 1236068 ns for clocks of tasks. */
+	uint64_t freq_hz;
 	uint64_t period;            /* sample every `period` events; 0: by frequency */
 	/* Fail if freq_hz is above the kernel's limit; else reduce it, with a note. */
 	bool strict_freq;

@@ -97,7 +97,7 @@ SP_API bool sp_key_is_number(enum sp_key key);
 
 /*
  * A share of the event's whole weight, 0 to 1, with its 95 % interval. The interval includes the weight
- * of tasks that ended before their first sample (struct sp_unsampled).
+ * of tasks that ended before their first sample (struct sp_unsampled), and unplaced_weight.
  */
 struct sp_share {
 	double value, low, high;
@@ -368,6 +368,12 @@ struct sp_profile {
 	 * (w + own) / (W + own). 0 also where it is unknown, as for branches.
 	 */
 	uint64_t missing_weight;
+	/*
+	 * Part of the weight that no two samples enclose in tasks that began during the
+	 * recording: an inherited clock begins with a whole period. It may belong to other rows;
+	 * intervals include it.
+	 */
+	uint64_t unplaced_weight;
 	bool weight_is_time;      /* periods are nanoseconds */
 	/* SP_MODE_CPU: to CPU times by context switches; rows may have weight without samples. */
 	bool weight_is_scaled;

@@ -39,8 +39,8 @@ static struct sp_error *note_new_cpus(struct sp_capture *capture)
  */
 static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 {
-	uint64_t freq_hz = capture->config.plan->freq_hz;
-	uint64_t period_ns = freq_hz ? 1000000000 / freq_hz : 0;
+	uint64_t rate_hz = plan_rate_hz(capture->config.plan);
+	uint64_t period_ns = rate_hz ? 1000000000 / rate_hz : 0;
 	uint64_t most_ns = capture->tasks.tracker.counts.followed_forks * period_ns;
 	uint64_t sampled_ns = capture->samples.filter.counts.weight;
 	struct event_total total;

@@ -13,6 +13,7 @@
 #include "event/event_group.h"
 #include "event/kind.h"
 #include "event/planner.h"
+#include "record/types.h"
 
 /* The kernel's default of attr.sample_max_stack. */
 #define DEFAULT_MAX_STACK 127
@@ -296,6 +297,19 @@ static bool samples_by_rate(const struct event_plan *plan)
 	return false;
 }
 
+/* Replaces a clock's rate by the fixed period for tasks, unless the kernel allows less. */
+static void set_clock_period(const struct planner *planner, const struct event_spec *spec,
+			     struct perf_event_attr *attr)
+{
+	uint64_t period_ns = planner->request->clock_period_ns;
+	if (!period_ns || planner->plan->cpu_wide || !attr->freq ||
+	    spec->terms.given & EVENT_TERM_FREQ || !record_is_clock(attr->type, attr->config) ||
+	    record_clock_period_ns(attr) > period_ns)
+		return;
+	attr->freq = 0;
+	attr->sample_period = period_ns;
+}
+
 /* Set the event's filter and control group. */
 static struct sp_error *set_bounds(struct planner *planner, size_t index,
 				   struct event_planned *event)
@@ -327,6 +341,7 @@ static struct sp_error *plan_samples(struct planner *planner)
 		make_uniform(planner);
 	for (size_t i = 0; i < specs->count; i++) {
 		TRY(planner_plan_event(planner, &specs->items[i], &plan->samples[i]));
+		set_clock_period(planner, &specs->items[i], &plan->samples[i].attr);
 		TRY(set_bounds(planner, i, &plan->samples[i]));
 		plan->sample_count++;
 	}

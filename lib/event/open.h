@@ -124,6 +124,7 @@ struct event_request {
 	uint64_t freq_hz; /* requested rate; 0: use `period`; EVENT_FREQ_MAX: the highest permitted
 			   * rate */
 	uint64_t period;        /* fixed period, if freq_hz is 0 */
+	uint64_t clock_period_ns; /* fixed period of clocks of tasks instead of freq_hz; 0: none */
 	bool rate_given; /* the user gave the rate; else some events sample every occurrence */
 	bool inherit;           /* sample children and new threads, too; only for tasks */
 	bool inherit_stat;      /* write a READ record when a task ends; needs `inherit` */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Findings about threads and processes that ended before their first sample. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
@@ -101,26 +102,38 @@ static bool add_finding(const struct analysis_view *view, const struct sp_profil
 			   profile->event, of_all, programs);
 }
 
-/* Adds a finding if tasks with samples lack much weight: each fork and exec, half a period. */
+/*
+ * Adds a finding if tasks with samples lack much weight (each fork and exec, half a period), or if
+ * it is not known which code had it. `known`: another finding has the missing weight.
+ */
 static bool add_lacking(const struct analysis_view *view, const struct sp_profile *profile,
-			uint64_t tasks)
+			uint64_t tasks, bool known)
 {
 	size_t event = (size_t)(profile - view->recording->totals);
-	char count[FINDING_TEXT], share[FINDING_TEXT], remedy[160];
-	double part = (double)profile->missing_weight /
-		      ((double)profile->missing_weight + (double)profile->weight);
-	if (profile->lost_own || profile->throttled_ns || !profile->weight_is_time ||
-	    !(part >= LACKING_LEAST))
+	char count[FINDING_TEXT], share[FINDING_TEXT], others[80] = "", missing[80] = "";
+	char remedy[160];
+	double all = (double)profile->weight + (double)profile->missing_weight;
+	double missing_part = (double)profile->missing_weight / all;
+	double others_part = fmin((double)profile->unplaced_weight / all, 1);
+	bool lacks = !known && !profile->lost_own && !profile->throttled_ns &&
+		     missing_part >= LACKING_LEAST;
+	bool moves = others_part >= LACKING_LEAST;
+	if (!profile->weight_is_time || !profile->weight || !(lacks || moves))
 		return true;
+	if (moves)
+		snprintf(others, sizeof(others), "up to %s of the total may belong to other rows",
+			 share_text(others_part, share));
+	if (lacks)
+		snprintf(missing, sizeof(missing), "%sup to %s of the total is missing",
+			 moves ? ", and " : "", share_text(missing_part, share));
 	set_remedy(view, event, remedy, sizeof(remedy));
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_UNSAMPLED, .cause = "unsampled", .event = profile->event,
-		.share = part, .remedy = remedy,
+		.share = moves ? others_part : missing_part, .remedy = remedy,
 	};
 	return finding_add(view, &finding,
-			   "the begin of %s threads and processes has no samples of %s: up to %s "
-			   "of the total is missing",
-			   count_text(tasks, count), profile->event, share_text(part, share));
+			   "the begin of %s threads and processes has no samples of %s: %s%s",
+			   count_text(tasks, count), profile->event, others, missing);
 }
 
 static bool find_event(const struct analysis_view *view, const struct sp_profile *profile)
@@ -135,8 +148,9 @@ static bool find_event(const struct analysis_view *view, const struct sp_profile
 	}
 	bool small = profile->weight_is_time && (double)total.weight <
 			     SHARE_LEAST * ((double)total.weight + (double)profile->weight);
-	return total.unsampled && !small ? add_finding(view, profile, &total)
-					 : add_lacking(view, profile, total.tasks);
+	bool ended = total.unsampled && !small;
+	return (!ended || add_finding(view, profile, &total)) &&
+	       add_lacking(view, profile, total.tasks, ended);
 }
 
 bool find_unsampled(const struct analysis_view *view)

@@ -61,9 +61,11 @@ static struct sp_weight weigh(const struct tree_layout *layout, uint64_t samples
 	struct sp_share share = interval_share(weight, source->whole.weight, layout->n_eff);
 	if (times)
 		return (struct sp_weight){samples, weight, state_share(times, source->states)};
-	/* A node may belong to any program, so it may lack all unsampled weight. */
-	interval_widen(&share, source->whole.weight, source->unsampled_total,
-		       source->unsampled_total);
+	/* A node may belong to any program, so it may have all unsampled weight. */
+	const struct unsampled_weight *unsampled = &source->unsampled_all;
+	interval_widen(&share, source->whole.weight, unsampled->missing, unsampled->missing);
+	if (samples || !weight)
+		interval_shift(&share, source->whole.weight, unsampled->less, unsampled->more);
 	return (struct sp_weight){.samples = samples, .weight = weight, .share = share};
 }
 

@@ -165,3 +165,11 @@ void interval_widen(struct sp_share *share, uint64_t total, uint64_t missing, ui
 	share->low *= all / (all + (double)missing);
 	share->high = (share->high * all + part) / (all + part);
 }
+
+void interval_shift(struct sp_share *share, uint64_t total, uint64_t less, uint64_t more)
+{
+	if (!total)
+		return;
+	share->low = fmax(share->low - (double)less / (double)total, 0);
+	share->high = fmin(share->high + (double)more / (double)total, 1);
+}

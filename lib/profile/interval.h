@@ -99,4 +99,7 @@ double interval_student(double df);
  */
 void interval_widen(struct sp_share *share, uint64_t total, uint64_t missing, uint64_t own);
 
+/* Widens a share's interval by weight of the total that may be the row's, or that may not be. */
+void interval_shift(struct sp_share *share, uint64_t total, uint64_t less, uint64_t more);
+
 #endif

@@ -28,12 +28,13 @@ struct profile_values {
 };
 
 /*
- * Largest weight of tasks of one comm that ended before their first sample, and so is missing in rows.
- * A task counts for each comm that it had, so the sum of `weight` may exceed `total`.
+ * Largest weight of tasks of one comm before their first sample and after their last. A task
+ * counts for each comm that it had, so that all programs together may have less than their sum.
  */
 struct unsampled_weight {
-	const char *comm; /* interned as those of groups */
-	uint64_t weight;
+	const char *comm; /* interned as those of groups; NULL: of all programs */
+	uint64_t missing; /* neither in the rows nor in the whole weight */
+	uint64_t more, less; /* in the whole: a row's part may be so much larger, or smaller */
 };
 
 /* One event's samples, and options of its profile. */
@@ -55,7 +56,7 @@ struct profile_source {
 	struct weight_sums whole; /* sums over all samples; its weight is a share of 1 */
 	const struct unsampled_weight *unsampled;
 	size_t unsampled_count;
-	uint64_t unsampled_total;
+	struct unsampled_weight unsampled_all;
 	uint64_t missing; /* lost and throttled weight, which any row may lack */
 	struct interval_batches batches; /* whole of the batches in `tallies`; total is 0: rows
 					  * have no between-run intervals */

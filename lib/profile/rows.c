@@ -6,27 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the unsampled weight that a row of this comm may lack. */
-static uint64_t unsampled_of(const struct profile_source *source, const char *comm)
+/* Returns the unsampled weight that a row of this comm may have; NULL: none. */
+static const struct unsampled_weight *unsampled_of(const struct profile_source *source,
+						   const char *comm)
 {
 	if (!source->tallies->keys[SP_KEY_COMM])
-		return source->unsampled_total;
+		return &source->unsampled_all;
 	for (size_t i = 0; i < source->unsampled_count; i++)
 		if (source->unsampled[i].comm == comm)
-			return source->unsampled[i].weight;
-	return 0;
+			return &source->unsampled[i];
+	return NULL;
 }
 
 static struct sp_weight weigh(const struct profile_source *source, double n_eff,
-			      uint64_t unsampled, uint64_t samples, uint64_t weight)
+			      const struct unsampled_weight *unsampled, uint64_t samples,
+			      uint64_t weight)
 {
-	struct sp_share share = interval_share(weight, source->whole.weight, n_eff);
-	interval_widen(&share, source->whole.weight, source->unsampled_total, unsampled);
+	uint64_t all = source->whole.weight;
+	struct sp_share share = interval_share(weight, all, n_eff);
+	interval_widen(&share, all, source->unsampled_all.missing,
+		       unsampled ? unsampled->missing : 0);
+	/* Time without a sample is known: it is a row of its own. */
+	if (unsampled && (samples || !weight))
+		interval_shift(&share, all, unsampled->less, unsampled->more);
 	return (struct sp_weight){.samples = samples, .weight = weight, .share = share};
 }
 
-static void weigh_tally(const struct profile_source *source, double n_eff, uint64_t unsampled,
-			const struct tally *tally, struct sp_weight *self, struct sp_weight *total)
+static void weigh_tally(const struct profile_source *source, double n_eff,
+			const struct unsampled_weight *unsampled, const struct tally *tally,
+			struct sp_weight *self, struct sp_weight *total)
 {
 	*self = weigh(source, n_eff, unsampled, tally->self_samples, tally->self_weight);
 	*total = *self;
@@ -274,9 +282,11 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		if (!is_row(source, tally))
 			continue;
 		struct sp_row *row = &rows[count++];
-		uint64_t unsampled = unsampled_of(source, source->groups[tally->group].comm);
+		const struct unsampled_weight *unsampled =
+			unsampled_of(source, source->groups[tally->group].comm);
 		weigh_tally(source, n_eff, unsampled, tally, &row->self, &row->total);
-		row->missing_weight = weight_add(source->missing, unsampled);
+		row->missing_weight =
+			weight_add(source->missing, unsampled ? unsampled->missing : 0);
 		if (!profile_name_row(source, tally, arena, row) ||
 		    (source->states && !add_times(source, i, arena, row)) ||
 		    (source->batches.total > 0 && !add_between(source, unsampled, i, arena, row)))

@@ -22,21 +22,14 @@ static bool is_in_step(const struct perf_event_attr *attr, uint64_t timer_hz)
 	return attr->freq ? timer_hz % rate == 0 : rate % (NS_PER_SEC / timer_hz) == 0;
 }
 
-static bool is_prime(uint64_t number)
-{
-	for (uint64_t i = 2; i * i <= number; i++)
-		if (number % i == 0)
-			return false;
-	return true;
-}
-
 /*
- * Returns the next lower prime (for 7 Hz and above), because a prime divides neither 1000 nor any
- * kernel's HZ.
+ * Returns a rate with a period of 2 / golden ratio times the given one, so that samples change
+ * their phase fast. At rates near to the timer's, as 997 Hz for 1 ms, they change it slowly.
  */
-static uint64_t find_free_hz(uint64_t hz)
+static uint64_t find_free_hz(uint64_t hz, uint64_t tick_hz)
 {
-	while (hz > 7 && !is_prime(hz))
+	hz = (hz * 1000 + 618) / 1236;
+	while (hz > 7 && (TIMER_HZ % hz == 0 || (tick_hz && tick_hz % hz == 0)))
 		hz--;
 	return hz > 7 ? hz : 7;
 }
@@ -49,7 +42,7 @@ bool sp_lock_in_find(const struct perf_event_attr *attr, uint64_t tick_hz, struc
 		return false;
 	uint64_t period_ns = record_clock_period_ns(attr);
 	*ret = (struct sp_lock_in){.period_ns = period_ns, .timer_hz = timer_hz,
-				   .free_hz = find_free_hz(NS_PER_SEC / period_ns)};
+				   .free_hz = find_free_hz(NS_PER_SEC / period_ns, tick_hz)};
 	return true;
 }
 

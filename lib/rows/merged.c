@@ -463,6 +463,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->throttled_count += one->throttled_count;
 	all->throttled_ns += one->throttled_ns;
 	all->missing_weight = weight_add(all->missing_weight, one->missing_weight);
+	all->unplaced_weight = weight_add(all->unplaced_weight, one->unplaced_weight);
 	all->weight_is_time |= one->weight_is_time;
 	all->weight_is_latency |= one->weight_is_latency;
 	all->weight_is_scaled |= one->weight_is_scaled;
@@ -553,7 +554,9 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 		NEED(unsampled_find(workers, i, total, &unsampled) &&
 		     programs_list(&unsampled, &analysis->arena, total) &&
 		     programs_merge(&into->unsampled, &unsampled));
-		total->missing_weight = weight_add(total->missing_weight, unsampled.lacking);
+		total->missing_weight =
+			weight_add(total->missing_weight, unsampled.lacking.missing);
+		total->unplaced_weight = unsampled.lacking.more;
 		NEED(!merged->batch_count || add_whole(merged, recording, workers, i, into));
 		add_totals(all, total);
 	}

@@ -6,6 +6,10 @@
  * from READ records (inherit_stat) and context switches; otherwise it is at most their lifetime,
  * or half a period for the fork and for each exec. A task with samples lacks at most the same.
  * That is much if thousands of tasks live for two periods.
+ *
+ * Samples of a clock also come at the same times after the begin of each task. If thousands of
+ * threads do the same, the function at these times gets all the weight. No sample shows which code
+ * ran before the first and after the last one: rows may have that time in excess, or lack it.
  */
 #include "rows/unsampled.h"
 
@@ -42,6 +46,21 @@ static struct unsampled_program *program_of(const struct work *work, struct prog
 	const char *name = machine_span(work->read->machine, pid, tid, time_ns).name;
 	const char *comm = strtab_add(programs->strings, work_comm(work, name));
 	return comm ? program_named(programs, comm) : NULL;
+}
+
+static void add_weights(struct unsampled_weight *to, const struct unsampled_weight *from)
+{
+	to->missing = weight_add(to->missing, from->missing);
+	to->more = weight_add(to->more, from->more);
+	to->less = weight_add(to->less, from->less);
+}
+
+/* Adds weight to a program and to the sum of all. */
+static void add_to_program(struct programs *programs, struct unsampled_program *program,
+			   const struct unsampled_weight *weight)
+{
+	add_weights(&program->lacks, weight);
+	add_weights(&programs->lacking, weight);
 }
 
 static uint64_t task_samples(const struct workers *workers, uint16_t event, uint32_t tid)
@@ -81,8 +100,8 @@ static bool sum_counts(const struct workers *workers, uint16_t event, struct pro
 		program->ended.tasks += added;
 		program->ended.unsampled += added && !sampled;
 		program->ended.weight += sampled ? 0 : task->value;
-		program->lacks += sampled ? 0 : task->value;
-		programs->lacking = weight_add(programs->lacking, sampled ? 0 : task->value);
+		add_to_program(programs, program,
+			       &(struct unsampled_weight){.missing = sampled ? 0 : task->value});
 	}
 	u64map_deinit(&seen);
 	return done;
@@ -108,26 +127,27 @@ static uint64_t most_ns(const struct perf_event_attr *attr, uint32_t execs)
 }
 
 /*
- * Adds missing weight to the programs that a task executed. `fork_ns`: what its parent's program
- * lacks. Returns false when out of memory.
+ * Adds weight to the programs that a task executed. `fork_ns`: what its parent's program lacks.
+ * Returns false when out of memory.
  */
 static bool add_lacking(const struct work *work, struct programs *programs,
-			const struct lifetime *lifetime, uint64_t weight, uint64_t fork_ns)
+			const struct lifetime *lifetime, const struct unsampled_weight *weight,
+			uint64_t fork_ns)
 {
 	struct unsampled_program *ended =
 		program_of(work, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 	if (!ended)
 		return false;
 	const char *comm = ended->ended.comm;
-	ended->lacks += weight;
+	const struct unsampled_weight fork = {.missing = fork_ns};
+	add_to_program(programs, ended, weight);
 	/* Until its exec, the task had the name of its parent's program. */
 	struct unsampled_program *began =
 		program_of(work, programs, lifetime->pid, lifetime->tid, lifetime->begin_ns);
 	if (began && began->ended.comm != comm)
-		began->lacks += weight;
+		add_weights(&began->lacks, weight);
 	if (began)
-		began->lacks += fork_ns;
-	programs->lacking = weight_add(programs->lacking, weight + fork_ns);
+		add_to_program(programs, began, &fork);
 	return began != NULL;
 }
 
@@ -156,7 +176,8 @@ static bool add_unsampled(const struct work *work, struct programs *programs,
 	ended->ended.lasted_ns += lifetime->end_ns - lifetime->begin_ns;
 	ended->ended.weight += weight;
 	ended->ended.exact &= exact;
-	return add_lacking(work, programs, lifetime, weight, fork_ns);
+	return add_lacking(work, programs, lifetime, &(struct unsampled_weight){.missing = weight},
+			   fork_ns);
 }
 
 /*
@@ -191,8 +212,12 @@ static bool sum_lifetimes(const struct workers *workers, uint16_t event,
 			uint64_t sampled_ns = samples * record_clock_period_ns(attr);
 			uint64_t lacks_ns = used_ns > sampled_ns ? used_ns - sampled_ns : 0;
 			lacks_ns = lacks_ns < limit_ns ? lacks_ns : limit_ns;
+			uint64_t most_ns = weight_add(limit_ns, limit_ns);
+			uint64_t unplaced_ns = sampled_ns < most_ns ? sampled_ns : most_ns;
+			const struct unsampled_weight lacks = {
+				.missing = lacks_ns, .more = unplaced_ns, .less = unplaced_ns};
 			if (profile->weight_is_time && lifetime->tid != last_tid &&
-			    !add_lacking(work, programs, lifetime, lacks_ns,
+			    !add_lacking(work, programs, lifetime, &lacks,
 					 exact ? 0 : fork_ns(attr, lacks_ns, limit_ns)))
 				return false;
 			last_tid = lifetime->tid;
@@ -253,25 +278,54 @@ static bool sum_up(const struct workers *workers, uint16_t event, const struct s
 	       sum_lifetimes(workers, event, profile, programs);
 }
 
-/* Adds up to a period for each epoch in which it is not known when the thread ran. */
-static bool add_unknown(const struct work *work, const struct scaled_clock *clock,
-			struct programs *programs)
+/*
+ * Gets the weight that rows lack or have in excess in an epoch of a task that began meanwhile: the
+ * time that no two samples enclose. Its part without a stack is in no row. `weight`: the samples'.
+ */
+static struct unsampled_weight unplaced(const struct scaled_clock *clock, uint64_t weight,
+					uint64_t stack_ns, uint64_t no_stack_ns)
 {
-	const struct epochs *epochs = &work->times->clocks.epochs;
+	uint64_t all_ns = weight_add(stack_ns, no_stack_ns), enclosed_ns = 0;
+	if (weight > clock->period_ns)
+		enclosed_ns = weight - clock->period_ns;
+	uint64_t more_ns = all_ns > enclosed_ns ? all_ns - enclosed_ns : 0;
+	/* Weights of samples that were scaled up stand for more than their periods. */
+	return (struct unsampled_weight){
+		.more = more_ns > no_stack_ns ? more_ns : no_stack_ns,
+		.less = more_ns > no_stack_ns ? more_ns - no_stack_ns : 0,
+	};
+}
+
+/*
+ * Adds the weights of each epoch: up to a period if it is not known when the thread ran; of a new
+ * task, what its samples do not show.
+ */
+static bool add_epochs(const struct work *work, const struct scaled_clock *clock,
+		       struct programs *programs)
+{
+	const struct times *times = work->times;
+	const struct epochs *epochs = &times->clocks.epochs;
+	uint32_t number = (uint32_t)(clock - times->clocks.items);
 	for (uint32_t i = 0; i < epochs->count; i++) {
 		const struct slice slice = epochs_get(epochs, i);
-		const struct task_totals *of =
-			task_states_totals(work->times->states, slice.lifetime);
-		uint64_t ns = epochs->items[i].unknown_ns;
-		if (!ns)
+		const struct task_totals *of = task_states_totals(times->states, slice.lifetime);
+		uint64_t unknown_ns = epochs->items[i].unknown_ns;
+		uint32_t index = number * (uint32_t)epochs->count + i;
+		const struct stratum *stratum =
+			strata_find(&times->strata, stratum_on_cpu(index, number));
+		struct unsampled_weight weight = {0};
+		if (of->born)
+			weight = unplaced(clock, stratum ? stratum->weight : 0,
+					  stratum ? stratum->ns[TIME_ON_CPU] : 0,
+					  times->strata.rests[index].no_stack.ns[TIME_ON_CPU]);
+		weight.missing = unknown_ns < clock->period_ns ? unknown_ns : clock->period_ns;
+		if (!weight.missing && !weight.more)
 			continue;
 		struct unsampled_program *program =
 			program_of(work, programs, of->pid, of->tid, slice.begin_ns);
 		if (!program)
 			return false;
-		ns = ns < clock->period_ns ? ns : clock->period_ns;
-		program->lacks += ns;
-		programs->lacking = weight_add(programs->lacking, ns);
+		add_to_program(programs, program, &weight);
 	}
 	return true;
 }
@@ -285,10 +339,10 @@ bool unsampled_find(const struct workers *workers, uint16_t event, const struct 
 	/* A lifetime is no weight for events that do not count time. Scaled samples lack none. */
 	const struct scaled_clock *clock = times_scaled_clock(work->times, event);
 	if (clock || (!total->weight_is_time && !has_counts(&work->read->sideband, event)))
-		programs->lacking = 0;
+		programs->lacking = (struct unsampled_weight){0};
 	for (size_t i = 0; i < programs->rows.count && clock; i++)
-		programs->rows.items[i].lacks = 0;
-	return !clock || add_unknown(work, clock, programs);
+		programs->rows.items[i].lacks = (struct unsampled_weight){0};
+	return !clock || is_of_cpus(workers, event) || add_epochs(work, clock, programs);
 }
 
 bool programs_merge(struct programs *into, const struct programs *from)
@@ -303,9 +357,9 @@ bool programs_merge(struct programs *into, const struct programs *from)
 		all->ended.lasted_ns += one->ended.lasted_ns;
 		all->ended.weight = weight_add(all->ended.weight, one->ended.weight);
 		all->ended.exact &= one->ended.exact;
-		all->lacks = weight_add(all->lacks, one->lacks);
+		add_weights(&all->lacks, &one->lacks);
 	}
-	into->lacking = weight_add(into->lacking, from->lacking);
+	add_weights(&into->lacking, &from->lacking);
 	return true;
 }
 
@@ -331,11 +385,12 @@ bool programs_weights(const struct programs *programs, struct arena *arena,
 	struct unsampled_weight *weights = arena_alloc(arena, count * sizeof(*weights) + 1);
 	if (!weights)
 		return false;
-	for (size_t i = 0; i < count; i++)
-		weights[i] = (struct unsampled_weight){programs->rows.items[i].ended.comm,
-						       programs->rows.items[i].lacks};
+	for (size_t i = 0; i < count; i++) {
+		weights[i] = programs->rows.items[i].lacks;
+		weights[i].comm = programs->rows.items[i].ended.comm;
+	}
 	source->unsampled = weights;
 	source->unsampled_count = count;
-	source->unsampled_total = programs->lacking;
+	source->unsampled_all = programs->lacking;
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds threads and processes without a sample, and the weight that is missing for that reason, for
- * each program.
+ * Finds threads and processes without a sample, the weight that is missing for that reason, and the
+ * weight without a known place, for each program.
  */
 #ifndef ROWS_UNSAMPLED_H
 #define ROWS_UNSAMPLED_H
@@ -12,14 +12,14 @@
 /* Tasks of a program that have ended, and the weight that may be missing in its rows. */
 struct unsampled_program {
 	struct sp_unsampled ended; /* `comm` is interned */
-	uint64_t lacks;
+	struct unsampled_weight lacks; /* without the comm */
 };
 
 struct programs {
 	struct strtab *strings; /* owns their names, unlike the machine; borrowed */
 	VEC(struct unsampled_program) rows;
 	struct u64map of; /* a name's address -> index in `rows` */
-	uint64_t lacking; /* weight that may be missing in all rows together */
+	struct unsampled_weight lacking; /* sum over all programs */
 };
 
 /* A zeroed struct programs is empty. */
@@ -38,7 +38,7 @@ bool programs_merge(struct programs *into, const struct programs *from);
 /* Sets the profile's list of programs, heaviest first; false when out of memory. */
 bool programs_list(const struct programs *programs, struct arena *arena, struct sp_profile *profile);
 
-/* Sets the weight that may be missing in each program's rows. Returns false when out of memory. */
+/* Sets the weight that each program's rows may lack or have in excess. False when out of memory. */
 bool programs_weights(const struct programs *programs, struct arena *arena,
 		      struct profile_source *source);
 

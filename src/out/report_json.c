@@ -345,6 +345,8 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 		json_unsigned(json, "branch_stacks", profile->branch_stacks);
 	if (profile->missing_weight)
 		json_unsigned(json, "missing_weight", profile->missing_weight);
+	if (profile->unplaced_weight)
+		json_unsigned(json, "unplaced_weight", profile->unplaced_weight);
 	write_unsampled(json, profile);
 	if (profile->mode != SP_MODE_CPU)
 		times_write_json_head(json, profile);

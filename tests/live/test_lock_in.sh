@@ -17,18 +17,18 @@ sample() {
 	comment "$*: $(cat "$tmp/truth"), recorded as $(cut -d, -f1-3 "$tmp/row")"
 }
 
-warning='sampling at 1000 Hz can lock in step with 1 ms timers: use -F 997'
+warning='sampling at 1000 Hz can lock in step with 1 ms timers: use -F 809'
 sample -F 1000
 check "record warns of a rate that divides 1000" grep -qF "$warning" "$tmp/err"
 check "report repeats it as a finding" grep -q '"kind": "lock_in".*sampling at 1000 Hz' "$tmp/json"
 check "... once" [ "$(grep -c 'lock in step' "$tmp/json")" = 1 ]
 "$SPROF" report -i "$tmp/data" >"$tmp/report" 2>&1
-check "... in text, with its remedy" grep -q 'record with -F 997' "$tmp/report"
+check "... in text, with its remedy" grep -q 'record with -F 809' "$tmp/report"
 "$SPROF" info -i "$tmp/data" >"$tmp/info" 2>&1
 check "info shows it" grep -qF "$warning" "$tmp/info"
 
 sample -c 2000000
-check "so does a period of 2 ms" grep -q 'sampling at 500 Hz.*use -F 499' "$tmp/err"
+check "so does a period of 2 ms" grep -q 'sampling at 500 Hz.*use -F 405' "$tmp/err"
 
 for rate in '-F 997' '-F 99' '' '-F 1300' '-c 1234567'; do
 	sample $rate

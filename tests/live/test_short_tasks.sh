@@ -142,6 +142,39 @@ for job in commands build configure; do
 done
 noisy bounds commands
 
+# All threads of this program do the same, so that their samples are at the same places, and no
+# sample shows where the work changes: the intervals have room for that, and the report says why.
+# row_of NAME: "SHARE LOW HIGH" of a function.
+row_of() {
+	"$SPROF" report -i "$work/data" --no-children -s symbol --percent-limit 0 --format csv \
+		2>"$tmp/err" | tr -d '"' | awk -F , -v name="$1" '
+			NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+			$column["symbol"] == name { print $column["self"], $column["self_low"], $column["self_high"] }'
+}
+brief() {
+	us=$1 as=$2
+	shift 2
+	rm -f "$work/data"
+	chmod 777 "$work"
+	$as "$SPROF" record -q -e cpu-clock --scope task --call-graph none "$@" -o "$work/data" -- \
+		"$workload/brief" 500 "$us" >"$work/truth" 2>"$tmp/said"
+	found="$(cut -d ' ' -f 2 "$work/truth") $(row_of early_part)"
+	comment "threads of $us us $*: $found"
+	check "threads of $us us $*: the interval has the function's share" awk -v found="$found" 'BEGIN {
+		n = split(found, v, " "); exit !(n == 4 && v[3] <= v[1] && v[1] <= v[4]) }' </dev/null
+	"$SPROF" report -i "$work/data" >"$tmp/text" 2>"$tmp/err"
+	tr -s '\n ' '  ' <"$tmp/text" >"$tmp/line"
+}
+for us in 1600 2600; do
+	noisy brief $us "$user"
+	check "threads of $us us: the report says that rows may change" grep -q \
+		'of the total may belong to other rows' "$tmp/line"
+	noisy brief $us "" --no-switch-events
+done
+# The remedies: a higher rate and whole CPUs.
+noisy brief 2600 "$user" -F 20000
+check "at a higher rate, it does not" sh -c '! grep -q "may belong to other rows" "$1"' sh "$tmp/line"
+
 # All views have the weights of the text.
 record commands "" --scope task
 "$SPROF" report -i "$work/data" --format folded >"$tmp/folded" 2>"$tmp/err"

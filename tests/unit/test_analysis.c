@@ -1304,28 +1304,32 @@ static const struct sp_row *row_of_comm(const struct made *made, const char *com
 
 TEST(weight_without_samples_widens_the_rows_it_may_belong_to)
 {
-	static const struct { const char *comm; uint64_t lacks; } rows[] = {
+	static const struct { const char *comm; uint64_t lacks, unplaced; } rows[] = {
 		/*
 		 * A period after the last sample of "seen" and of one "short"; all began as main,
-		 * which lacks half a period more for two forks.
+		 * which lacks half a period more for two forks. No sample shows where the period
+		 * before the first one was spent.
 		 */
-		{"seen", MS(1)}, {"short", MS(7) / 4}, {"main", MS(19) / 4},
+		{"seen", MS(1), MS(1)}, {"short", MS(7) / 4, MS(1)}, {"main", MS(19) / 4, MS(2)},
 	};
-	/* Wilson's interval of 1 of 3. */
-	const double low = 0.0614919, high = 0.7923404, all = MS(3), missing = MS(19) / 4;
+	/* Wilson's interval of 1 of 3. Its low bound is less than a period. */
+	const double high = 0.7923404, all = MS(3);
 	struct made made = {0};
 	make_children(&made);
 	made.options.rows.keys = (const enum sp_key[]){SP_KEY_COMM};
 	made.options.rows.key_count = 1;
 	finish(&made);
 	ck_assert_uint_eq(profile(&made, 0)->missing_weight, MS(19) / 4);
+	ck_assert_uint_eq(profile(&made, 0)->unplaced_weight, MS(2));
 	for (size_t i = 0; i < 3; i++) {
 		const struct sp_row *row = row_of_comm(&made, rows[i].comm);
 		const struct sp_share *share = &row->self.share;
 		double lacks = (double)rows[i].lacks;
 		ck_assert_uint_eq(row->missing_weight, rows[i].lacks);
-		ck_assert(fabs(share->low - low * all / (all + missing)) < 1e-6);
-		ck_assert(fabs(share->high - (high * all + lacks) / (all + lacks)) < 1e-6);
+		double widened = (high * all + lacks) / (all + lacks);
+		ck_assert(share->low == 0);
+		double moved = (double)rows[i].unplaced / all;
+		ck_assert(fabs(share->high - fmin(widened + moved, 1)) < 1e-6);
 	}
 	made_deinit(&made);
 
@@ -1375,7 +1379,7 @@ TEST(a_rate_in_step_with_timers_is_a_finding)
 		if (hz == 1000) {
 			const struct sp_finding *found = finding(&made, SP_FINDING_LOCK_IN);
 			says(found, "cpu-clock: sampling at 1000 Hz can lock in step with 1 ms timers");
-			ck_assert_str_eq(found->remedy, "record with -F 997");
+			ck_assert_str_eq(found->remedy, "record with -F 809");
 		}
 		made_deinit(&made);
 	}

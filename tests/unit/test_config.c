@@ -403,6 +403,15 @@ TEST(other_plans_are_as_requested)
 	made.options.chains.call_graph = SP_CALL_GRAPH_FP;
 	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
 	ck_assert(attr_of(&made)->enable_on_exec && !attr_of(&made)->sample_stack_user);
+	/* By default, clocks of tasks have a period that is no rate's. */
+	ck_assert(!attr_of(&made)->freq && attr_of(&made)->sample_period == 1236068);
+	ck_assert_uint_eq(plan_rate_hz(made.config.plan), 809);
+	made_deinit(&made);
+	make(&made);
+	made.refuses_cpus = true;
+	made.options.sampling.freq_hz = 997;
+	made.options.chains.call_graph = SP_CALL_GRAPH_FP;
+	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
 	ck_assert_uint_eq(plan_rate_hz(made.config.plan), 997);
 	ok_or_fail(config_shrink_rings(&made.config));
 	ck_assert(attr_of(&made)->enable_on_exec && !attr_of(&made)->sample_stack_user);

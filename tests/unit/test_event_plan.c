@@ -204,6 +204,36 @@ static void becomes(const char *events, const char *name, bool kernel)
 	one_note(clock, "no hardware counters; sampling cpu-clock");
 }
 
+TEST(plan_gives_clocks_of_tasks_a_period)
+{
+	static const struct {
+		enum event_scope scope;
+		const char *events;
+		uint64_t freq_hz, period;
+	} cases[] = {
+		{EVENT_SCOPE_TASKS, "cpu-clock", 997, 1236068},
+		{EVENT_SCOPE_TASKS, "cycles", 997, 1236068}, /* without counters: cpu-clock */
+		{EVENT_SCOPE_TASKS, "cpu-clock/freq=500/", 997, 0},
+		{EVENT_SCOPE_TASKS, "cpu-clock", 500, 0}, /* the kernel allows no more */
+		{EVENT_SCOPE_TASKS, "page-faults", 997, 0},
+		{EVENT_SCOPE_CPUS, "cpu-clock", 997, 0},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fake fake = {.capable = true, .no_counters = true};
+		struct event_request request = {.scope = cases[i].scope,
+						.freq_hz = cases[i].freq_hz,
+						.clock_period_ns = 1236068};
+		PLAN *made = NULL;
+		ok_or_fail(make(&fake, cases[i].events, &request, &made));
+		const struct perf_event_attr *attr = &made->samples[0].attr;
+		ck_assert_uint_eq(attr->freq, cases[i].period == 0);
+		ck_assert_uint_eq(made->freq_hz, cases[i].period ? 0 : cases[i].freq_hz);
+		ck_assert(attr->sample_type & PERF_SAMPLE_PERIOD);
+		if (cases[i].period)
+			ck_assert_uint_eq(attr->sample_period, cases[i].period);
+	}
+}
+
 TEST(plan_takes_the_clock_for_missing_cycles)
 {
 	becomes(NULL, "cpu-clock", true);

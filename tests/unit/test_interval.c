@@ -175,6 +175,19 @@ TEST(weight_that_was_not_sampled_widens)
 	near(share.low, 0.1);
 }
 
+TEST(weight_of_unknown_rows_shifts_both_bounds)
+{
+	struct sp_share share = {.value = 0.3, .low = 0.2, .high = 0.4};
+	interval_shift(&share, 100, 5, 20);
+	near(share.low, 0.15);
+	near(share.high, 0.6);
+	interval_shift(&share, 100, 50, 50);
+	near(share.low, 0);
+	near(share.high, 1);
+	interval_shift(&share, 0, 10, 10);
+	near(share.high, 1);
+}
+
 TEST(unequal_weights_are_worth_fewer_samples)
 {
 	struct weight_sums sums = {0};

@@ -209,13 +209,13 @@ static void locks_in(bool freq, uint64_t rate, uint64_t tick_hz, const char *wan
 
 TEST(clocks_lock_in_with_timers)
 {
-	locks_in(true, 1000, 0, "sampling at 1000 Hz can lock in step with 1 ms timers: -F 997");
-	locks_in(true, 250, 250, "sampling at 250 Hz can lock in step with 1 ms timers: -F 241");
-	locks_in(true, 100, 0, "sampling at 100 Hz can lock in step with 1 ms timers: -F 97");
+	locks_in(true, 1000, 0, "sampling at 1000 Hz can lock in step with 1 ms timers: -F 809");
+	locks_in(true, 250, 250, "sampling at 250 Hz can lock in step with 1 ms timers: -F 202");
+	locks_in(true, 100, 0, "sampling at 100 Hz can lock in step with 1 ms timers: -F 81");
 	locks_in(true, 1, 0, "sampling at 1 Hz can lock in step with 1 ms timers: -F 7");
-	locks_in(true, 300, 300, "sampling at 300 Hz can lock in step with the kernel's 300 Hz tick: -F 293");
-	locks_in(false, 3000000, 0, "sampling every 3 ms can lock in step with 1 ms timers: -F 331");
-	locks_in(false, 1000000, 0, "sampling at 1000 Hz can lock in step with 1 ms timers: -F 997");
+	locks_in(true, 300, 300, "sampling at 300 Hz can lock in step with the kernel's 300 Hz tick: -F 243");
+	locks_in(false, 3000000, 0, "sampling every 3 ms can lock in step with 1 ms timers: -F 269");
+	locks_in(false, 1000000, 0, "sampling at 1000 Hz can lock in step with 1 ms timers: -F 809");
 	locks_in(false, UINT64_MAX / 1000000 * 1000000, 0,
 		 "sampling every 1.84467e+13 ms can lock in step with 1 ms timers: -F 7");
 	locks_in(true, 997, 250, "");
@@ -223,6 +223,8 @@ TEST(clocks_lock_in_with_timers)
 	locks_in(true, 4999, 1000, "");
 	locks_in(true, 0, 1000, "");
 	locks_in(false, 1003009, 1000, "");
+	locks_in(true, 10, 0, "sampling at 10 Hz can lock in step with 1 ms timers: -F 7");
+	locks_in(false, 1236068, 1000, "");
 	/* Counters drift. */
 	const struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE, .freq = 1, .sample_freq = 1000};
 	struct sp_lock_in lock_in;

@@ -5,6 +5,7 @@ workload_cflags = -std=gnu11 -fno-omit-frame-pointer $(WARN_CFLAGS)
 noinst_PROGRAMS += \
 	tests/workload/beat \
 	tests/workload/bpf_program \
+	tests/workload/brief \
 	tests/workload/busy \
 	tests/workload/chains \
 	tests/workload/deep \
@@ -52,6 +53,9 @@ tests_workload_beat_LDADD =
 tests_workload_bpf_program_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_workload_bpf_program_LDFLAGS =
 tests_workload_bpf_program_LDADD =
+tests_workload_brief_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
+tests_workload_brief_LDFLAGS =
+tests_workload_brief_LDADD = $(PTHREAD_LIBS)
 tests_workload_chains_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_workload_chains_LDFLAGS =
 tests_workload_chains_LDADD =

@@ -7,6 +7,12 @@
 
 #define DEFAULT_FREQ_HZ 997
 
+/*
+ * Default period of clocks of tasks: 2 ms divided by the golden ratio. Small multiples of it are
+ * far from those of 1, 4 and 10 ms, the periods of most timers. Those of 997 and 99 Hz are near.
+ */
+#define DEFAULT_CLOCK_PERIOD_NS 1236068
+
 /* Requested rate: 0 for periods, or SP_CAPTURE_FREQ_MAX. */
 static inline uint64_t config_freq_hz(const struct capture_options *options)
 {

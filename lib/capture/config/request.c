@@ -167,6 +167,8 @@ struct sp_error *config_request(const struct capture_config *config,
 		.cpu = config->cpus.items[0],
 		.freq_hz = freq_hz,
 		.period = sampling->period,
+		.clock_period_ns = sampling->freq_hz || sampling->period ? 0
+									 : DEFAULT_CLOCK_PERIOD_NS,
 		.rate_given = sampling->freq_hz || sampling->period,
 		.inherit = config->inherit,
 		.inherit_stat = options->fields.thread_counts,

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "base/io.h"
+#include "capture/config/plan_facts.h"
 #include "capture/config/stack_copies.h"
 #include "capture/event_control/stack_need.h"
 #include "record/types.h"
@@ -42,7 +43,7 @@ static struct perf_event_attr alternate_attr(const struct perf_event_attr *plann
 static struct perf_event_attr helper_attr(const struct event_plan *plan, uint32_t size)
 {
 	struct perf_event_attr attr = alternate_attr(&plan->samples[0].attr, size);
-	uint64_t most = plan->freq_hz ? plan->freq_hz / RATE_SHARE : RATE_HZ;
+	uint64_t rate_hz = plan_rate_hz(plan), most = rate_hz ? rate_hz / RATE_SHARE : RATE_HZ;
 	attr.freq = 1;
 	attr.sample_freq = most && most < RATE_HZ ? most : RATE_HZ;
 	return attr;
