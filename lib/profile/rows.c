@@ -18,17 +18,24 @@ static const struct unsampled_weight *unsampled_of(const struct profile_source *
 	return NULL;
 }
 
+/* Widens a share's interval by the unsampled weight of the row's program (NULL: none). */
+static void widen(const struct profile_source *source, const struct unsampled_weight *unsampled,
+		  uint64_t samples, uint64_t weight, struct sp_share *share)
+{
+	uint64_t all = source->whole.weight;
+	interval_widen(share, all, source->unsampled_all.missing,
+		       unsampled ? unsampled->missing : 0);
+	/* Time without a sample is known: it is a row of its own. */
+	if (unsampled && (samples || !weight))
+		interval_shift(share, all, unsampled->less, unsampled->more);
+}
+
 static struct sp_weight weigh(const struct profile_source *source, double n_eff,
 			      const struct unsampled_weight *unsampled, uint64_t samples,
 			      uint64_t weight)
 {
-	uint64_t all = source->whole.weight;
-	struct sp_share share = interval_share(weight, all, n_eff);
-	interval_widen(&share, all, source->unsampled_all.missing,
-		       unsampled ? unsampled->missing : 0);
-	/* Time without a sample is known: it is a row of its own. */
-	if (unsampled && (samples || !weight))
-		interval_shift(&share, all, unsampled->less, unsampled->more);
+	struct sp_share share = interval_share(weight, source->whole.weight, n_eff);
+	widen(source, unsampled, samples, weight, &share);
 	return (struct sp_weight){.samples = samples, .weight = weight, .share = share};
 }
 
@@ -220,8 +227,9 @@ static bool add_times(const struct profile_source *source, size_t tally, struct 
  * Returns the between-run interval of a row's share, by its weights in `batches`. NULL when out of
  * memory.
  */
-static const struct sp_between *between_of(const struct profile_source *source, uint64_t unsampled,
-					   const struct sp_share *within,
+static const struct sp_between *between_of(const struct profile_source *source,
+					   const struct unsampled_weight *unsampled,
+					   const struct sp_weight *within,
 					   const struct batches *batches, size_t row,
 					   struct arena *arena)
 {
@@ -230,14 +238,14 @@ static const struct sp_between *between_of(const struct profile_source *source, 
 	size_t begin = row * whole->count;
 	if (!between)
 		return NULL;
-	*between = (struct sp_between){.low = within->low, .high = within->high};
+	*between = (struct sp_between){.low = within->share.low, .high = within->share.high};
 	if (begin >= batches->count)
 		return between;
-	struct sp_share share = *within;
+	struct sp_share share = within->share;
 	between->dispersion = (source->by_run ? interval_of_runs : interval_of_parts)(
 		&share, batches->items + begin, whole);
 	if (between->dispersion > 0)
-		interval_widen(&share, source->whole.weight, source->unsampled_total, unsampled);
+		widen(source, unsampled, within->samples, within->weight, &share);
 	between->low = fmin(between->low, share.low);
 	between->high = fmax(between->high, share.high);
 	between->varies = between->dispersion > INTERVAL_VARIES;
@@ -245,16 +253,17 @@ static const struct sp_between *between_of(const struct profile_source *source, 
 }
 
 /* Sets the row's between-run intervals. False when out of memory. */
-static bool add_between(const struct profile_source *source, uint64_t unsampled, size_t tally,
-			struct arena *arena, struct sp_row *row)
+static bool add_between(const struct profile_source *source,
+			const struct unsampled_weight *unsampled, size_t tally, struct arena *arena,
+			struct sp_row *row)
 {
 	const struct tallies *tallies = source->tallies;
-	row->self_between = between_of(source, unsampled, &row->self.share, &tallies->self_batches,
+	row->self_between = between_of(source, unsampled, &row->self, &tallies->self_batches,
 				       tally, arena);
 	if (!source->children)
 		row->total_between = row->self_between;
 	else if (tallies->total_batches.count)
-		row->total_between = between_of(source, unsampled, &row->total.share,
+		row->total_between = between_of(source, unsampled, &row->total,
 						&tallies->total_batches, tally, arena);
 	return row->self_between && (row->total_between || !tallies->total_batches.count);
 }
