@@ -46,6 +46,7 @@ dist_man_MANS += \
 	doc/sprof.1 \
 	doc/sprof-annotate.1 \
 	doc/sprof-archive.1 \
+	doc/sprof-browse.1 \
 	doc/sprof-diff.1 \
 	doc/sprof-events.7 \
 	doc/sprof-info.1 \

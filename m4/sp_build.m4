@@ -182,6 +182,42 @@ AC_SUBST([CAPSTONE_LIBS])
 AM_CONDITIONAL([HAVE_CAPSTONE], [test "x$have_capstone" = xyes])
 ])
 
+dnl SP_WITH_NCURSES(WHAT IS LOST WITHOUT IT): its header is needed to build; the library is loaded when
+dnl the browser begins, so that other commands do not link it.
+AC_DEFUN([SP_WITH_NCURSES], [
+AC_ARG_WITH([ncurses], [AS_HELP_STRING([--with-ncurses=auto|yes|no],
+	[load ncursesw for the browser in the terminal; without it $1])],
+	[], [with_ncurses=auto])
+have_ncurses=no
+AS_IF([test "x$with_ncurses" != xno], [
+	AC_MSG_CHECKING([for curses.h of ncurses with wide characters])
+	AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+		#define NCURSES_WIDECHAR 1
+		#include <curses.h>
+		int try(WINDOW *window, MEVENT *mouse);
+		int try(WINDOW *window, MEVENT *mouse)
+		{
+			wint_t key;
+			return wget_wch(window, &key) + getmouse(mouse) + NCURSES_VERSION_MAJOR;
+		}]])], [have_ncurses=yes])
+	AC_MSG_RESULT([$have_ncurses])
+	AC_SEARCH_LIBS([dlopen], [dl], [], [have_ncurses=no])
+	AS_IF([test "x$enable_static_program$have_ncurses" = xyesyes], [
+		NCURSES_LIBS=-lncursesw
+		AC_CHECK_LIB([tinfo], [tigetstr], [NCURSES_LIBS="-lncursesw -ltinfo"])
+		AC_CHECK_LIB([ncursesw], [wget_wch], [:], [have_ncurses=no NCURSES_LIBS=], [$NCURSES_LIBS])])
+	AS_IF([test "x$with_ncurses$have_ncurses" = xyesno],
+		[AC_MSG_ERROR([--with-ncurses=yes, but curses.h of ncursesw was not found])])])
+AS_IF([test "x$have_ncurses" = xyes],
+	[AC_DEFINE([HAVE_NCURSES], [1], [the browser in the terminal is built])
+	 SP_OPTIONAL="$SP_OPTIONAL
+  ncurses: ${NCURSES_LIBS:-if it is there when asked for}"],
+	[SP_OPTIONAL="$SP_OPTIONAL
+  ncurses: no ($1)"])
+AC_SUBST([NCURSES_LIBS])
+AM_CONDITIONAL([HAVE_NCURSES], [test "x$have_ncurses" = xyes])
+])
+
 dnl check, for `make check` alone: users can build without it.
 AC_DEFUN([SP_CHECK], [
 PKG_CHECK_MODULES([CHECK], [check >= 0.15], [have_check=yes], [

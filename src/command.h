@@ -14,6 +14,7 @@ struct command {
 
 extern const struct command command_annotate;
 extern const struct command command_archive;
+extern const struct command command_browse;
 extern const struct command command_diff;
 extern const struct command command_info;
 extern const struct command command_list;

@@ -44,3 +44,4 @@ include src/cmd/local.mk
 include src/out/local.mk
 include src/export/local.mk
 include src/html/local.mk
+include src/tui/local.mk

@@ -170,6 +170,7 @@ static const struct command *const commands[] = {
 	&command_record,
 	&command_report,
 	&command_annotate,
+	&command_browse,
 	&command_diff,
 	&command_stat,
 	&command_list,

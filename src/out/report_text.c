@@ -91,6 +91,14 @@ static void write_file(const struct report *report, FILE *out)
 	putc('\n', out);
 }
 
+void report_write_title(const struct report *report, FILE *out)
+{
+	if (report->recording_count > 1)
+		write_recordings(report, out);
+	else
+		write_file(report, out);
+}
+
 /* Parts of a line, which are written with commas between them. */
 struct clauses {
 	char text[640];
@@ -241,7 +249,7 @@ static void add_times(const struct report *report, const struct sp_profile *prof
  * Writes an event's line: "4,996 samples of cpu-clock, 5.00 s of CPU time, none lost, stacks 99.9%
  * complete".
  */
-static void write_event(const struct report *report, const struct sp_profile *profile, FILE *out)
+void report_write_event(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	struct clauses clauses = {.size = 0};
 	char count[FORMAT_SIZE], share[FORMAT_SIZE];
@@ -327,7 +335,7 @@ static void describe_no_samples(const struct report *report, const struct sp_pro
 			 profile->event);
 }
 
-static void write_empty(const struct report *report, const struct sp_profile *profile, FILE *out)
+void report_write_empty(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	char what[256], count[FORMAT_SIZE];
 	const char *remedy;
@@ -439,13 +447,13 @@ static bool write_profile(const struct report *report, const struct sp_profile *
 	if (report->profile_count > 1)
 		putc('\n', out);
 	if (!report->quiet)
-		write_event(report, profile, out);
+		report_write_event(report, profile, out);
 	else if (report->profile_count > 1) {
 		write_styled(report, TERM_PLAIN, profile->event, out);
 		putc('\n', out);
 	}
 	if (!profile->row_count) {
-		write_empty(report, profile, out);
+		report_write_empty(report, profile, out);
 		return true;
 	}
 	write_legend(report, profile, out);
@@ -462,9 +470,9 @@ static bool write_group(const struct report *report, const struct joint_view *vi
 	if (report->profile_count > group->profile_count)
 		putc('\n', out);
 	for (size_t i = 0; i < group->profile_count && !report->quiet; i++)
-		write_event(report, view->profiles[i], out);
+		report_write_event(report, view->profiles[i], out);
 	if (!group->row_count) {
-		write_empty(report, view->profiles[0], out);
+		report_write_empty(report, view->profiles[0], out);
 		return true;
 	}
 	for (size_t i = 0; i < group->profile_count; i++)
@@ -524,13 +532,32 @@ static void write_next(const struct report *report, FILE *out)
 	term_end(&report->term, TERM_DIM, out);
 }
 
+/* Writes the command that browses the recording, if the reader is at a terminal. */
+static void write_browser(const struct report *report, FILE *out)
+{
+#ifdef HAVE_NCURSES
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./:@%+=,-";
+	char text[160];
+	bool usual = !strcmp(report->path, "sprof.data");
+	if (!report->term.terminal || report->quiet || report->recording_count > 1 ||
+	    *report->path == '-' || report->path[strspn(report->path, plain)] ||
+	    !first_with_rows(report))
+		return;
+	snprintf(text, sizeof(text), "Browse it with keys: sprof browse%s%s", usual ? "" : " ",
+		 usual ? "" : report->path);
+	term_begin(&report->term, TERM_DIM, out);
+	write_words(report, 0, text, out);
+	term_end(&report->term, TERM_DIM, out);
+#else
+	(void)report, (void)out;
+#endif
+}
+
 static bool write_text(const struct report *report, FILE *out)
 {
 	if (!report->quiet) {
-		if (report->recording_count > 1)
-			write_recordings(report, out);
-		else
-			write_file(report, out);
+		report_write_title(report, out);
 		timeline_write(report, out);
 		findings_write(report, out);
 	}
@@ -543,6 +570,7 @@ static bool write_text(const struct report *report, FILE *out)
 			return false;
 	}
 	write_next(report, out);
+	write_browser(report, out);
 	return true;
 }
 

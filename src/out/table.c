@@ -130,7 +130,7 @@ static bool write_cell(const struct row_table *table, const struct table_line *c
 	return true;
 }
 
-static void write_titles(const struct row_table *table, FILE *out)
+void table_write_titles(const struct row_table *table, FILE *out)
 {
 	term_begin(table->term, TERM_DIM, out);
 	for (size_t i = 0; i < table->count; i++) {
@@ -172,20 +172,31 @@ static bool write_constants(struct row_table *table, FILE *out)
 	return *before == ',';
 }
 
-static bool write_rows(struct row_table *table, FILE *out)
+bool table_choose_columns(struct row_table *table, FILE *out)
 {
 	bool done = columns_choose(table);
 	bool headed = done && !table->report->keep_keys && write_constants(table, out);
 	if (!table->report->quiet && !headed)
 		putc('\n', out);
-	done = done && columns_fit(table);
+	return done;
+}
+
+bool table_write_row(const struct row_table *table, const struct table_line *cells, FILE *out)
+{
+	bool done = true;
+	for (size_t i = 0; done && i < table->count; i++)
+		done = write_cell(table, cells, i, out);
+	putc('\n', out);
+	return done;
+}
+
+static bool write_rows(struct row_table *table, FILE *out)
+{
+	bool done = table_choose_columns(table, out) && columns_fit(table);
 	if (done)
-		write_titles(table, out);
-	for (size_t i = 0; done && i < table->row_count; i++) {
-		for (size_t j = 0; done && j < table->count; j++)
-			done = write_cell(table, &table->rows[i], j, out);
-		putc('\n', out);
-	}
+		table_write_titles(table, out);
+	for (size_t i = 0; done && i < table->row_count; i++)
+		done = table_write_row(table, &table->rows[i], out);
 	free(table->columns);
 	return done;
 }

@@ -56,4 +56,4 @@ noinst_PROGRAMS += tests/cli/instructions
 tests_cli_instructions_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_instructions.sh
 dist_check_SCRIPTS += tests/cli/test_annotate.sh
-dist_check_SCRIPTS += tests/cli/test_diff.sh tests/cli/test_install.sh
+dist_check_SCRIPTS += tests/cli/test_browse.sh tests/cli/test_diff.sh tests/cli/test_install.sh

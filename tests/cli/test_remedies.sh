@@ -15,6 +15,7 @@ cat >"$tmp/others" <<'END'
 --with-capstone
 --with-debuginfod
 --with-libpfm
+--with-ncurses
 --yjit
 --yjit-perf
 END

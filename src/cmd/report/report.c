@@ -10,6 +10,7 @@
 #include "cmd/common/recordings.h"
 #include "cmd/info/info.h"
 #include "cmd/report/report_arguments.h"
+#include "cmd/report/report_result.h"
 #include "command.h"
 #include "diag.h"
 #include "export/gzip.h"
@@ -19,6 +20,7 @@
 #include "output_file.h"
 #include "pager.h"
 #include "progress.h"
+#include "tui/browse.h"
 
 /*
  * Least share of call tree branches, and of rows ordered by total, in text output, as in perf.
@@ -176,7 +178,7 @@ static bool needs_timeline(const struct report_arguments *arguments)
 }
 
 static void set_groups(const struct report_arguments *arguments, const struct sp_reader *reader,
-		       struct analysis_groups *groups)
+		       struct sp_names *names, struct analysis_groups *groups)
 {
 	const struct output_format *output = arguments->output;
 	set_rows(arguments, reader, &groups->rows);
@@ -223,6 +225,7 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.filter = &groups->filter,
 		.files = &groups->files,
 		.threads = (unsigned int)arguments->selection.jobs,
+		.names = names,
 	};
 }
 
@@ -243,6 +246,15 @@ struct report_arrays {
 /* Analyses of the same recordings. All except the first may be NULL. */
 struct analyses {
 	struct sp_analysis *all, *lines, *pairs;
+};
+
+struct report_result {
+	struct report report; /* points to all other members */
+	struct analyses analyses;
+	struct report_arrays lists;
+	struct sp_file_info info;
+	const char **shown; /* info.cmdline if arguments are hidden */
+	struct timeline timeline;
 };
 
 static void lists_deinit(struct report_arrays *lists)
@@ -498,22 +510,24 @@ static const char **hide_arguments(const char *const *words)
 	return shown;
 }
 
-static int report_analysis(const struct report_arguments *arguments,
-			   const struct recordings *recordings, const struct analyses *analyses)
+/* Fills the result's report from its analyses. Returns false when out of memory. */
+static bool set_report(const struct report_arguments *arguments,
+		       const struct recordings *recordings, struct report_result *result)
 {
-	const struct sp_analysis *analysis = analyses->all;
-	struct report_arrays lists = {0};
-	struct sp_file_info info = *sp_reader_info(recordings->items[0].reader);
+	const struct sp_analysis *analysis = result->analyses.all;
+	struct report *report = &result->report;
+	result->info = *sp_reader_info(recordings->items[0].reader);
 	if (arguments->command_line == SP_OFF)
-		info.cmdline = NULL;
+		result->info.cmdline = NULL;
 	/* Exports are for others. */
-	bool hides = info.cmdline && !is_text(arguments) && !arguments->command_lines;
-	const char **shown = hides ? hide_arguments(info.cmdline) : NULL;
-	if (hides)
-		info.cmdline = shown;
-	struct report report = {
-		.path = info.path,
-		.info = &info,
+	bool hides = result->info.cmdline && !is_text(arguments) && !arguments->command_lines;
+	if (hides) {
+		result->shown = hide_arguments(result->info.cmdline);
+		result->info.cmdline = result->shown;
+	}
+	*report = (struct report){
+		.path = result->info.path,
+		.info = &result->info,
 		.recordings = recordings->items,
 		.recording_count = recordings->count,
 		.duration_ns = sp_analysis_duration_ns(analysis),
@@ -543,31 +557,25 @@ static int report_analysis(const struct report_arguments *arguments,
 		.quiet = arguments->selection.quiet,
 		.term = term_of_stdout(arguments->colour),
 	};
-	int status = 1;
-	if (collect(arguments, analyses, &report, &lists)) {
-		const struct timeline timeline = {
-			.first_ns = sp_analysis_first_ns(analysis),
-			.last_ns = sp_analysis_last_ns(analysis),
-			.bins = lists.bins,
-			.bins_count = lists.bins_count,
-			.times = recordings->items[0].times,
-			.time_count = recordings->items[0].time_count,
-		};
-		report.timeline = recordings->count == 1 ? &timeline : NULL;
-		report.children = shows_children(arguments, &report);
-		report.tree_limit = tree_limit(arguments);
-		report.tree_most = arguments->most;
-		if (report.process_tree && report.term.terminal && arguments->limit < 0 &&
-		    !arguments->most)
-			report.tree_most = PROCESS_LINES;
-		set_row_limits(arguments, &report);
-		status = write_report(arguments, recordings, &report);
-	} else {
-		diag_say("out of memory");
-	}
-	lists_deinit(&lists);
-	free(shown);
-	return status;
+	if (!collect(arguments, &result->analyses, report, &result->lists))
+		return false;
+	result->timeline = (struct timeline){
+		.first_ns = sp_analysis_first_ns(analysis),
+		.last_ns = sp_analysis_last_ns(analysis),
+		.bins = result->lists.bins,
+		.bins_count = result->lists.bins_count,
+		.times = recordings->items[0].times,
+		.time_count = recordings->items[0].time_count,
+	};
+	report->timeline = recordings->count == 1 ? &result->timeline : NULL;
+	report->children = shows_children(arguments, report);
+	report->tree_limit = tree_limit(arguments);
+	report->tree_most = arguments->most;
+	if (report->process_tree && report->term.terminal && arguments->limit < 0 &&
+	    !arguments->most)
+		report->tree_most = PROCESS_LINES;
+	set_row_limits(arguments, report);
+	return true;
 }
 
 static bool has_time(const struct report_arguments *arguments)
@@ -636,11 +644,41 @@ static struct sp_error *analyse(const struct report_arguments *arguments, struct
 	return error;
 }
 
-static void analyses_free(struct analyses *analyses)
+void report_result_free(struct report_result *result)
 {
-	sp_analysis_free(analyses->pairs);
-	sp_analysis_free(analyses->lines);
-	sp_analysis_free(analyses->all);
+	if (!result)
+		return;
+	lists_deinit(&result->lists);
+	free(result->shown);
+	sp_analysis_free(result->analyses.pairs);
+	sp_analysis_free(result->analyses.lines);
+	sp_analysis_free(result->analyses.all);
+	free(result);
+}
+
+struct report *report_result_report(struct report_result *result)
+{
+	return &result->report;
+}
+
+struct sp_error *report_result_new(const struct report_arguments *arguments, struct sp_ctx *ctx,
+				   struct recordings *recordings, struct sp_names *names,
+				   struct report_result **ret)
+{
+	struct report_result *result = calloc(1, sizeof(*result));
+	struct analysis_groups groups;
+	*ret = NULL;
+	if (!result)
+		return NULL;
+	set_groups(arguments, recordings->items[0].reader, names, &groups);
+	struct sp_error *error = set_time_origins(arguments, recordings, &groups.rows);
+	if (!error)
+		error = analyse(arguments, ctx, recordings, &groups, &result->analyses);
+	if (!error && set_report(arguments, recordings, result))
+		*ret = result;
+	else
+		report_result_free(result);
+	return error;
 }
 
 /* Returns whether a row has a between-run interval, or there are no rows. */
@@ -688,7 +726,6 @@ static bool check_accesses(const struct recordings *recordings, const struct sp_
 static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *recordings)
 {
 	struct report_arguments *arguments = data;
-	struct analyses analyses = {0};
 	if (!recordings_select_events(recordings, &arguments->selection, !arguments->per_pmu))
 		return 1;
 	int settled = report_arguments_resolve(arguments, ctx, recordings);
@@ -696,26 +733,37 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 		return settled;
 	if (!recordings_resolve_times(recordings, &arguments->selection))
 		return 1;
-	struct analysis_groups groups;
-	set_groups(arguments, recordings->items[0].reader, &groups);
-	struct sp_error *error = set_time_origins(arguments, recordings, &groups.rows);
+	struct report_result *result = NULL;
+	struct sp_names *names = NULL;
 	struct progress progress;
 	progress_begin(&progress, ctx, !arguments->selection.quiet && !arguments->selection.verbose);
+	struct sp_error *error = arguments->tui ? sp_names_new(&names) : NULL;
 	if (!error)
-		error = analyse(arguments, ctx, recordings, &groups, &analyses);
+		error = report_result_new(arguments, ctx, recordings, names, &result);
 	progress_end(&progress);
-	if (error) {
-		diag_error(error);
-		analyses_free(&analyses);
+	if (!result) {
+		if (error)
+			diag_error(error);
+		else
+			diag_say("out of memory");
+		sp_names_free(names);
 		return 1;
 	}
 	int status = 1;
-	if ((!arguments->memory || check_accesses(recordings, analyses.all)) &&
-	    check_between(arguments, analyses.all)) {
-		status = report_analysis(arguments, recordings, &analyses);
-		report_missing_names(arguments, ctx, recordings, analyses.all);
+	const struct sp_analysis *analysis = result->analyses.all;
+	bool shows = (!arguments->memory || check_accesses(recordings, analysis)) &&
+		     check_between(arguments, analysis);
+	if (shows && arguments->tui) {
+		const struct browse_source source = {ctx, arguments, recordings, names,
+						     report_result_new};
+		status = browse_run(&source, result);
+		result = NULL;
+	} else if (shows) {
+		status = write_report(arguments, recordings, &result->report);
+		report_missing_names(arguments, ctx, recordings, analysis);
 	}
-	analyses_free(&analyses);
+	report_result_free(result);
+	sp_names_free(names);
 	return recordings_print_damage(recordings) | status;
 }
 
@@ -734,6 +782,12 @@ static int report_run(struct sp_ctx *ctx, int argc, char **argv)
 	report_arguments_deinit(&arguments);
 	return status;
 }
+
+const struct command command_browse = {
+	.name = "browse",
+	.summary = "browse a recording in the terminal: rows, callers, filters",
+	.run = report_run,
+};
 
 const struct command command_report = {
 	.name = "report",

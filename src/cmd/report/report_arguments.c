@@ -29,8 +29,10 @@ static bool parse_format(const struct option *option, const char *text)
 
 static bool parse_stdio(const struct option *option, const char *text)
 {
+	struct report_arguments *arguments = option->value;
 	(void)text;
-	*(const struct output_format **)option->value = &output_text;
+	arguments->output = &output_text;
+	arguments->tui = false;
 	return true;
 }
 
@@ -254,7 +256,9 @@ static void add_rarely_shown(struct report_arguments *a, struct option_table *ta
 		OPTION_FLAG(0, "header", &a->header, "print the file header first", .rare = true),
 		OPTION_FLAG(0, "header-only", &a->header_only, "print the file header only",
 			    .rare = true),
-		OPTION_CALL(0, "stdio", NULL, &a->output, parse_stdio, "same as --format text",
+		OPTION_FLAG(0, "tui", &a->tui,
+			    "browse the report in the terminal, like sprof browse", .rare = true),
+		OPTION_CALL(0, "stdio", NULL, a, parse_stdio, "same as --format text",
 			    .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
@@ -269,6 +273,31 @@ static void add_how(struct report_arguments *a, struct option_table *table)
 	};
 	OPTION_TABLE_ADD(table, group);
 	input_options_add_output(&a->selection, table);
+}
+
+/* View options of sprof browse. Others are for text. */
+static void add_browsed(struct report_arguments *a, struct option_table *table)
+{
+	const struct option group[] = {
+		OPTION_GROUP("View:"),
+		OPTION_CALL('s', "sort", "KEYS", a, report_keys_parse,
+			    "group samples by comm, pid, tid, cpu, dso, symbol, function, ...; "
+			    "+KEY adds to comm,dso,function"),
+		OPTION_CALL(0, "mode", "MODE", &a->mode, report_mode_parse,
+			    "weigh by cpu, wall, off-cpu or process latency"),
+		OPTION_CHOICE(0, "children", &a->children,
+			      "order by total, which includes callees; --no-children: no totals"),
+		OPTION_CHOICE(0, "inline", &a->selection.inlines,
+			      "show inlined functions as functions (default)"),
+		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, option_parse_percent,
+			    "hide rows below MIN percent"),
+		OPTION_CALL(0, "percentage", "OF", &a->relative, parse_percentage,
+			    "show percentages of all samples (absolute, the default), or of the "
+			    "samples that pass the filters (relative)"),
+		OPTION_NUMBER('j', "jobs", "N", &a->selection.jobs,
+			      "use N threads (default: one per CPU)", .rare = true),
+	};
+	OPTION_TABLE_ADD(table, group);
 }
 
 #define PICTURES "use -o report.html, which shows a flame graph, or --format folded"
@@ -296,8 +325,7 @@ static const struct option_refusal refused[] = {
 	{0, "prefix-strip", ANNOTATES},
 	{0, "percent-type", ANNOTATES},
 	{0, "samples", ANNOTATES},
-	{0, "tui", "output goes to a pager on a terminal"},
-	{0, "gtk", "output goes to a pager on a terminal"},
+	{0, "gtk", "use --tui, or -o report.html"},
 	{0, "itrace", TRACES},
 	{0, "branch-history", "sprof has no call trees of branches; use -b -s symbol_from,symbol_to"},
 	{0, "total-cycles", "it orders blocks between branches; 'sprof script -F brstackinsn' has "
@@ -342,6 +370,11 @@ static int choose_output(struct report_arguments *arguments)
 		diag_more("--format selects one: " OUTPUT_NAMES);
 		return EXIT_USAGE;
 	}
+	if (arguments->tui && (arguments->output || arguments->file || arguments->explain)) {
+		diag_say("--tui writes no format and no file: omit it, or omit -o, --format and "
+			 "--explain");
+		return EXIT_USAGE;
+	}
 	if (!arguments->output)
 		arguments->output = outputs[0];
 	if (arguments->explain)
@@ -376,20 +409,39 @@ static int choose_output(struct report_arguments *arguments)
 static int parse_table(struct report_arguments *a, int argc, char **argv)
 {
 	struct option_table table = {0};
-	add_shown(a, &table);
-	add_rarely_shown(a, &table);
+	bool browses = !strcmp(argv[0], "browse");
+	if (browses) {
+		add_browsed(a, &table);
+	} else {
+		add_shown(a, &table);
+		add_rarely_shown(a, &table);
+	}
 	input_options_add_filter(&a->selection, &table);
 	input_options_add_stack_filter(&a->selection, &table);
 	input_options_add_read(&a->selection, &table);
-	add_how(a, &table);
-	const struct option_usage usage = {
+	if (!browses)
+		add_how(a, &table);
+	const char *ui = getenv("SPROF_UI");
+	const struct option_usage browse = {
+		.synopses = (const char *const[]){"sprof browse [OPTION]... [FILE]...", NULL},
+		.about = "Browses one or several recordings in the terminal. "
+			 "Its key ? lists the keys.",
+		.example = "sprof browse -c nginx",
+		.options = table.items,
+	};
+	const struct option_usage report = {
 		.synopses = (const char *const[]){"sprof report [OPTION]... [FILE]...", NULL},
 		.about = "Shows the hot functions and the call tree of one or several recordings.",
 		.example = "sprof report -g caller -c nginx",
 		.options = table.items,
 		.refusals = refused,
 	};
-	int operands, status = options_parse(&usage, argc, argv, &operands);
+	int operands, status = options_parse(browses ? &browse : &report, argc, argv, &operands);
+	/* The variable is a default: it gives way to options, and to a pipe. */
+	if (status < 0 && ui && !strcmp(ui, "tui") && !a->output && !a->file && !a->header_only &&
+	    !a->explain && isatty(STDOUT_FILENO))
+		a->tui = true;
+	a->tui |= browses;
 	if (status < 0 && a->callers && a->callees) {
 		diag_say("--callers and --callees do not go together: use one of them");
 		return EXIT_USAGE;
@@ -406,6 +458,8 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 	if (status < 0) {
 		a->selection.operands = (const char *const *)argv + operands;
 		a->selection.operand_count = (size_t)(argc - operands);
+		a->option_words = argv + 1;
+		a->option_word_count = (size_t)operands - 1;
 	}
 	return status;
 }

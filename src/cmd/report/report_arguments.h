@@ -58,6 +58,9 @@ struct report_arguments {
 	struct option_strings source_directories; /* its argument; empty: the current directory */
 	bool explain; /* --explain: a whole answer of a few lines */
 	bool open; /* show the file in a browser */
+	bool tui;  /* browse the report in the terminal */
+	char *const *option_words; /* words of the command line before the operands; borrowed */
+	size_t option_word_count;
 	enum sp_choice command_line; /* SP_OFF: leave out the recorded command */
 	enum term_colour colour;
 };

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Browser of a report in the terminal. */
+#ifndef TUI_BROWSE_H
+#define TUI_BROWSE_H
+
+#include <sprof/sprof.h>
+#include "cmd/report/report_arguments.h"
+#include "cmd/report/report_result.h"
+
+/* Recordings to browse. */
+struct browse_source {
+	struct sp_ctx *ctx;
+	const struct report_arguments *arguments; /* from the command line */
+	struct recordings *recordings;
+	struct sp_names *names; /* names that `first` has found already */
+	/* Makes report_result_new()'s result for other arguments. */
+	struct sp_error *(*make)(const struct report_arguments *arguments, struct sp_ctx *ctx,
+				 struct recordings *recordings, struct sp_names *names,
+				 struct report_result **ret);
+};
+
+/*
+ * Shows `first`, which it frees, until the user quits. Returns the exit status, after printing why
+ * there is no browser.
+ */
+int browse_run(const struct browse_source *source, struct report_result *first);
+
+#endif
