@@ -80,4 +80,8 @@ include tests/vm/local.mk
 .PHONY: clean-cache
 clean-cache:
 	rm -rf tests/cache
-mostlyclean-local: clean-cache
+# Durations of tests, from tests/run.
+.PHONY: clean-times
+clean-times:
+	find tests -name '*.time' -exec rm -f {} +
+mostlyclean-local: clean-cache clean-times
