@@ -112,7 +112,7 @@ struct pager pager_open(bool wanted)
 	return (struct pager){.out = stdout};
 }
 
-/* Flushes and closes the output. Returns the errno of the first failed write, or 0. */
+/* Flushes the output. Returns the errno; EIO if an earlier write failed; 0: all was written. */
 static int stream_finish(FILE *out)
 {
 	errno = 0;

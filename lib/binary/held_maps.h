@@ -78,7 +78,10 @@ size_t held_maps_fds(const struct held_maps *maps, int *ret);
 /* Returns the last map of a process, or NULL. `maps` may be NULL. */
 const struct held_map *held_maps_find(const struct held_maps *maps, uint32_t pid);
 
-/* All processes that were watched. `maps` may be NULL. */
+/*
+ * Number of maps, oldest first: one for each program that a watched process executed. At the limit,
+ * ended ones are dropped, or new ones ignored. `maps` may be NULL.
+ */
 size_t held_maps_count(const struct held_maps *maps);
 const struct held_map *held_maps_get(const struct held_maps *maps, size_t index);
 

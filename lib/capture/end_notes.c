@@ -206,7 +206,7 @@ static struct sp_error *note_loss_phases(struct sp_capture *capture)
 struct sp_error *capture_note_end(struct sp_capture *capture)
 {
 	struct notes *notes = &capture->out.notes;
-	uint64_t helpers = capture->losses.alternate;
+	uint64_t helpers = capture->losses.not_counting;
 	TRY(note_new_cpus(capture));
 	const struct sp_capture_stats *stats = sp_capture_stats(capture);
 	TRY(note_left(capture));

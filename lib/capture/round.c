@@ -119,7 +119,8 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 	return error ?: recording_add_synthesised(&capture->out);
 }
 
-static struct sp_error *make_good(struct sp_capture *capture, bool last)
+/* Reads /proc again after lost metadata, and forgets tasks that have ended. */
+static struct sp_error *rescan_lost_tasks(struct sp_capture *capture, bool last)
 {
 	CLEANUP(task_list_deinit) struct task_list running = {0};
 	uint64_t monotonic_ns = capture_now_ns();
@@ -180,7 +181,7 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	if (!error && !capture->overwrite.on)
 		error = sample_path_on_metadata(&capture->samples, kept->items, kept->count);
 	if (!error)
-		error = make_good(capture, last);
+		error = rescan_lost_tasks(capture, last);
 	if (!error)
 		error = read_moved(capture, last);
 	if (!error)
@@ -193,7 +194,7 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	if (!error)
 		error = fill_up(capture);
 	if (!error)
-		/* The samples of the round before the last were all that was read. */
+		/* This round has read all samples from before the last round's time. */
 		error = sample_path_write_waits(
 			&capture->samples, last ? UINT64_MAX : capture->round_ns,
 			last ? capture->round_ns : 0, &capture->out.batch, &capture->out.dirty);

@@ -436,7 +436,8 @@ static struct sp_error *do_task(struct dwarf_lookup *job, const struct unit_task
 	return resolve_unit(job, task, &work, &skeleton);
 }
 
-static void hand(void *arg, unsigned int i)
+/* Does tasks of a struct dwarf_lookup, in one of its threads, until none is left. */
+static void do_tasks(void *arg, unsigned int i)
 {
 	struct dwarf_lookup *job = arg;
 	while (!__atomic_load_n(&job->no_memory, __ATOMIC_RELAXED) &&
@@ -635,7 +636,7 @@ static struct sp_error *resolve(struct dwarf_lookup *job, uint64_t *units_of)
 		section_expect(&sections[others[i]],
 			       (uint64_t)(share * (double)sections[others[i]].size));
 	section_expect(&sections[SECTION_STR], job->owned * NAME_BYTES);
-	parallel_run((unsigned int)job->readers.count, hand, job);
+	parallel_run((unsigned int)job->readers.count, do_tasks, job);
 	return !job->no_memory && collect(job) ? NULL : error_no_memory();
 }
 

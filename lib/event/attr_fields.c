@@ -45,8 +45,8 @@ static const struct event_field fields[] = {
 	FLAG(inherit_stat, 11, 1, "2.6.31", "-s", NULL),
 	FLAG(enable_on_exec, 12, 1, "2.6.31", NULL, NULL),
 	FLAG(task, 13, 1, "2.6.31", NULL, NULL),
-	FLAG(watermark, 14, 1, "2.6.31", "--mmap-flush", NULL),
 	VALUE(wakeup_events, 48, 4, "2.6.31", "--wakeup-events", NULL),
+	FLAG(watermark, 14, 1, "2.6.31", "--mmap-flush", NULL),
 	SAMPLE(IP, 0, "2.6.31", NULL, NULL),
 	SAMPLE(TID, 1, "2.6.31", NULL, NULL),
 	SAMPLE(TIME, 2, "2.6.31", NULL, NULL),
@@ -56,11 +56,11 @@ static const struct event_field fields[] = {
 	SAMPLE(ID, 6, "2.6.31", "--sample-id", NULL),
 	SAMPLE(CPU, 7, "2.6.31", NULL, NULL),
 	SAMPLE(PERIOD, 8, "2.6.31", NULL, NULL),
-	SAMPLE(STREAM_ID, 9, "2.6.32", "--sample-stream-id", NULL),
-	SAMPLE(RAW, 10, "2.6.32", "-R", NULL),
 	FORMAT(TOTAL_TIME_ENABLED, 0, "2.6.31", "--running-time"),
 	FORMAT(TOTAL_TIME_RUNNING, 1, "2.6.31", "--running-time"),
 	FORMAT(ID, 2, "2.6.31", NULL),
+	SAMPLE(STREAM_ID, 9, "2.6.32", "--sample-stream-id", NULL),
+	SAMPLE(RAW, 10, "2.6.32", "-R", NULL),
 	FORMAT(GROUP, 3, "2.6.32", "-e {A,B}:S"),
 	VALUE(bp_type, 52, 4, "2.6.33", "-e mem:ADDR", NULL),
 	FLAG(precise_ip, 15, 2, "2.6.35", "-e EVENT:p", PRECISE),
@@ -270,7 +270,7 @@ static void add_company(const struct event_field *field, struct long_attr *whole
 		{"sample_regs_intr", "PERF_SAMPLE_REGS_INTR"},
 		{"branch_sample_type", "PERF_SAMPLE_BRANCH_STACK"},
 		{"PERF_SAMPLE_BRANCH_STACK", "PERF_SAMPLE_BRANCH_ANY"},
-		{"defer_callchain", "PERF_SAMPLE_CALLCHAIN"}, {"aux_output", "inherit"},
+		{"defer_callchain", "PERF_SAMPLE_CALLCHAIN"},
 	};
 	for (size_t i = 0; i < sizeof(company) / sizeof(*company); i++)
 		if (!strcmp(field->name, company[i].name))
@@ -284,7 +284,7 @@ static void add_company(const struct event_field *field, struct long_attr *whole
 		attr->sample_type |= PERF_SAMPLE_STACK_USER;
 		attr->sample_stack_user = 8;
 	}
-	/* A watermark of 1 byte is refused; a dummy event has no breakpoint type. */
+	/* The member then is a number of bytes. */
 	if (!strcmp(field->name, "watermark"))
 		attr->wakeup_watermark = 1;
 }
@@ -325,7 +325,6 @@ bool event_field_known(const struct event_kernel *kernel, const struct rights *r
 		return !is_older(rights->release, field->since);
 	event_field_set(field, &whole);
 	add_company(field, &whole);
-	/* The kernel refuses an event that excludes both modes. */
 	int errnum = try(kernel, &whole, 0, -1, 0);
 	return errnum != EINVAL && errnum != E2BIG && errnum != ENOSYS;
 }

@@ -42,7 +42,7 @@ struct unmapped {
 	struct missing user, kernel, guest;
 };
 
-/* Kind and texts of the finding for each resolver problem. RESOLVER_OK: the resolver gave no cause. */
+/* Kind and texts of the finding for each problem. RESOLVER_OK: the resolver gave no cause. */
 static const struct problem {
 	enum sp_finding_kind kind;
 	const char *cause, *summary;
@@ -61,7 +61,8 @@ static const struct problem {
 				   "of %s have no symbols (another kernel runs here)"},
 	[RESOLVER_NO_PERF_MAP] = {SP_FINDING_NO_SYMBOLS, "no_perf_map",
 				  "of %s have no symbols (JIT code without a perf map)"},
-	[RESOLVER_UNPROVEN] = {SP_FINDING_UNPROVEN_FILE, "unproven_file", "of %s may have wrong names"},
+	[RESOLVER_UNPROVEN] = {SP_FINDING_UNPROVEN_FILE, "unproven_file",
+			       "of %s may have wrong names"},
 	[RESOLVER_TOO_LARGE] = {SP_FINDING_NO_SYMBOLS, "too_large",
 				"of %s have no symbols (files are too large)"},
 };
@@ -73,8 +74,8 @@ static bool add_problem(struct symbol_problems *problems_found, const struct sym
 	uint64_t hash = hash_pair(hash_bytes(text, strlen(text)), found->problem);
 	if (!vec_reserve(problems_found, problems_found->count + 1))
 		return false;
-	const uint32_t *index = u64map_put(&problems_found->index_of, hash, (uint32_t)problems_found->count,
-					   &added);
+	const uint32_t *index = u64map_put(&problems_found->index_of, hash,
+					   (uint32_t)problems_found->count, &added);
 	if (!index)
 		return false;
 	if (added) {
@@ -186,7 +187,7 @@ static const char *counted(const struct analysis_view *view)
 	return view->work->options->samples.branches ? "branches" : "samples";
 }
 
-/* A finding about a share of the samples. `summary` contains %s in place of "samples" or "branches". */
+/* A finding about a share of the samples. %s in `summary` stands for "samples" or "branches". */
 struct share_finding {
 	struct sp_finding finding;
 	const char *summary;
@@ -256,8 +257,10 @@ static bool add_guest(const struct analysis_view *view, const struct whole *whol
 		      const struct missing *guest)
 {
 	const struct share_finding about = {
-		.finding = {.kind = SP_FINDING_GUEST, .cause = "guest",
-			    .remedy = "record inside the virtual machine, or exclude guests: -e EVENT:H"},
+		.finding = {.kind = SP_FINDING_GUEST,
+			    .cause = "guest",
+			    .remedy = "record inside the virtual machine, or exclude guests: "
+				      "-e EVENT:H"},
 		.summary = "of %s are in virtual machines, without their mappings",
 	};
 	return !guest->samples || add_share(view, whole, guest, &about);
@@ -403,7 +406,7 @@ static bool add_damaged(const struct analysis_view *view, const struct whole *wh
 	"files that programs were called with, as a compiler: sprof report -s argument; for "  \
 	"lines, " LINES_REMEDY
 
-/* Adds one finding about all samples without a source line. It names the module with most of them. */
+/* Adds one finding about all samples without a source line, with the module of most of them. */
 static bool add_unlined(const struct analysis_view *view, const struct whole *whole,
 			const struct missing *unlined)
 {
@@ -413,7 +416,8 @@ static bool add_unlined(const struct analysis_view *view, const struct whole *wh
 	for (size_t i = 0; i < machine_module_count(view->read->machine); i++) {
 		sum.samples += unlined[i].samples;
 		sum.weight = weight_add(sum.weight, unlined[i].weight);
-		if (unlined[i].samples && (!most || unlined[i].samples > unlined[most->index].samples))
+		if (unlined[i].samples &&
+		    (!most || unlined[i].samples > unlined[most->index].samples))
 			most = machine_module(view->read->machine, i);
 	}
 	if (!most || share_of(whole, sum.samples, sum.weight) < UNLINED_LEAST)
@@ -437,7 +441,9 @@ static bool add_unread(const struct analysis_view *view, const struct missing *m
 	     i++) {
 		const struct module *module = machine_module(view->read->machine, i);
 		struct sp_finding finding = {
-			.kind = SP_FINDING_NO_SYMBOLS, .cause = "damaged_caller", .object = module->name,
+			.kind = SP_FINDING_NO_SYMBOLS,
+			.cause = "damaged_caller",
+			.object = module->name,
 		};
 		const char *text;
 		if (missing[i].samples ||

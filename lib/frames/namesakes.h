@@ -14,8 +14,10 @@ struct frame_namesakes {
 };
 
 /*
- * Finds the namesakes of all frames and of the functions at `places`, those of the frames.
- * `lines` and `threads` are those of their lookup.
+ * Finds the functions that share a name with a frame's symbol, or with a function that is inlined
+ * at one of `places`: the source places of the frames. `lines`: source lines of inlined namesakes
+ * are needed, too. Reads debug information by up to `threads` threads. *ret is zeroed before;
+ * release it after an error, too.
  */
 struct sp_error *frame_namesakes_find(const struct names *names, const struct source_places *places,
 				      bool lines, unsigned int threads,

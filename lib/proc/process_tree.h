@@ -13,8 +13,9 @@ struct process_tree {
 void process_tree_deinit(struct process_tree *tree);
 
 /*
- * Reads only the processes in `roots` and their descendants, by /proc/PID/task/TID/children. Where
- * the kernel lacks these files, or for many threads, reads all processes.
+ * Reads only the processes in `roots` and their descendants, by /proc/PID/task/TID/children. Reads
+ * all processes where the kernel lacks these files, for many threads, and if a thread ends
+ * meanwhile.
  */
 struct sp_error *process_tree_read_below(const struct sp_ctx *ctx, const struct task_list *roots,
 					 struct process_tree *tree) SP_MUST_CHECK;

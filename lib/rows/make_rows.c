@@ -179,7 +179,8 @@ static void add_parts(const struct summing *summing, uint64_t *to, const struct 
 static void close_rows(struct summing *summing, size_t count)
 {
 	while (summing->rows.count > count)
-		tallies_close(&summing->summed->tallies, summing->rows.items[--summing->rows.count]);
+		tallies_close(&summing->summed->tallies,
+			      summing->rows.items[--summing->rows.count]);
 }
 
 /* The same. Adds `parts`, of the node or leaf that opened rows, to those not open before. */
@@ -300,7 +301,7 @@ static void sum_rows(struct summing *summing)
 		close_node(summing);
 }
 
-/* Returns the function that matches --parent and is nearest to the sampled one; UINT32_MAX: none. */
+/* Returns the function that matches --parent, nearest to the sampled one; UINT32_MAX: none. */
 static uint32_t parent_of(const struct resolved *resolved, const struct leaf *leaf)
 {
 	const struct counted *counted = resolved->counted;

@@ -36,10 +36,12 @@ static const uint32_t *number_event(struct event_names *names, const char *name,
 {
 	bool added;
 	const char *interned = strtab_add(&names->names, name);
-	uint32_t *before = interned ? u64map_put(&names->count_of, (uintptr_t)interned, 0, &added) : NULL;
+	uint32_t *before =
+		interned ? u64map_put(&names->count_of, (uintptr_t)interned, 0, &added) : NULL;
 	if (!before)
 		return NULL;
-	return u64map_put(&names->event_of, (uint64_t)(uintptr_t)interned << 16 | (*before)++, next, &added);
+	return u64map_put(&names->event_of, (uint64_t)(uintptr_t)interned << 16 | (*before)++, next,
+			  &added);
 }
 
 /*
@@ -64,7 +66,8 @@ static struct sp_error *number_one_event(struct merged *merged, const struct sp_
 
 /* Numbers the events of a recording, and adds the new ones to the analysis. */
 static struct sp_error *number_events(struct merged *merged, struct event_names *names,
-				      const struct sp_reader *reader, struct merged_recording *recording)
+				      const struct sp_reader *reader,
+				      struct merged_recording *recording)
 {
 	size_t count = sp_reader_event_count(reader);
 	struct sp_analysis *analysis = merged->analysis;
@@ -113,12 +116,14 @@ static struct sp_error *find_groups(struct merged *merged, const struct sp_recor
 	struct sp_analysis *analysis = merged->analysis;
 	for (size_t i = 0; i < merged->recording_count; i++) {
 		struct event_groups groups;
-		struct sp_error *error = event_groups_find(recordings[i].reader, merged->options->rows.groups,
-							   &analysis->arena, &groups);
+		struct sp_error *error =
+			event_groups_find(recordings[i].reader, merged->options->rows.groups,
+					  &analysis->arena, &groups);
 		if (!i) {
 			analysis->groups = groups;
 		} else {
-			if (!error && !same_groups(&analysis->groups, &groups, &merged->recordings[i]))
+			if (!error &&
+			    !same_groups(&analysis->groups, &groups, &merged->recordings[i]))
 				analysis->groups.count = 0;
 			event_groups_deinit(&groups);
 		}
@@ -523,7 +528,7 @@ static bool add_whole(const struct merged *merged, const struct merged_recording
 	return true;
 }
 
-/* Computes the totals of each event of a recording, and adds them to the totals of all recordings. */
+/* Computes the totals of a recording's events, and adds them to those of all recordings. */
 static struct sp_error *total_events(struct merged *merged, struct merged_recording *recording,
 				     const struct workers *workers)
 {
@@ -660,7 +665,8 @@ void merged_scale_findings(struct merged *merged)
 			struct sp_finding *finding = &analysis->findings.items[next];
 			double own = 0, all = 0;
 			for (size_t j = 0; j < recording->event_count; j++) {
-				const struct sp_profile *profile = &analysis->profiles[recording->events[j]];
+				const struct sp_profile *profile =
+					&analysis->profiles[recording->events[j]];
 				if (finding->event && strcmp(finding->event, profile->event) != 0)
 					continue;
 				own += (double)recording->totals[j].weight;

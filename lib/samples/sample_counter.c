@@ -361,8 +361,9 @@ static const struct stack *stack_of(struct counted *counted, const struct sp_rec
 }
 
 /*
- * Checks the callers of a wait and removes their kernel part. *ret is the node of that part; the
- * root, if there is none. Returns false when out of memory.
+ * Checks the callers of a wait (stacks_check()) and removes their kernel part, unless they have no
+ * other. *ret is the node of that part in either case; the root, if there is none. Returns false
+ * when out of memory.
  */
 static bool drop_kernel(struct counted *counted, struct stack *stack, uint32_t root, uint32_t view,
 			uint32_t *ret)

@@ -383,7 +383,7 @@ static bool passes(const struct sp_teller *teller)
 			      command ? command->line : NULL);
 }
 
-/* Fills in a sample's item. *shown_ret: show it. */
+/* Fills in a sample's item. *shown_ret: return it; with tell_all, hidden ones, too. */
 static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 {
 	const struct sp_script_options *options = &teller->script->options;

@@ -256,8 +256,8 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 }
 
 /*
- * Returns whether pass one needs records of this type. Rare types are decoded even if they have no use
- * here, so that their damage is always found.
+ * Returns whether pass one needs records of this type in any case. Rare types are decoded even if
+ * they have no use here, so that their damage is always found.
  */
 static bool is_wanted(uint32_t type)
 {

@@ -169,7 +169,7 @@ void callers_drop_user(struct callers *callers);
 /*
  * Removes the kernel part of a chain: then the sampled address is the innermost one outside of the kernel.
  * *kernel_ret: the part in the kernel, with the sampled address; it may point into itself, and must not be
- * copied. Returns false, and removes nothing, if the chain has no user part.
+ * copied beyond its life. Returns false, and removes nothing, if the chain has no user part.
  */
 bool callers_drop_kernel(struct callers *callers, struct callers *kernel_ret);
 

@@ -40,7 +40,8 @@ struct sp_error *kernel_symbols_find(const struct source_env *env, const struct 
 
 /*
  * Returns facts of the recording. Its kernel is compared with the running one by build-id, or else by
- * release; its host by name. Borrows from the options.
+ * release, and then the host must not be another one; its host is compared by name. Borrows from
+ * the options.
  */
 struct provenance resolver_provenance(struct sp_ctx *ctx, const struct resolver_options *options);
 

@@ -38,6 +38,7 @@ static const struct python_function *find_function(const void *opened, uint64_t 
 	return &module->functions[at];
 }
 
+/* The offset is an address of record/python_record.h: a function and a line. */
 static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		       struct found *ret)
 {

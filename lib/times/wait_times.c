@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits' strata have the exact time of waits of their class. Classes without samples add to the
- * nearest class of the slice that has some. Classes without waits (WAIT_CLASS_UNMATCHED, or a
- * contradiction of the records) have their samples' part of the weight of the slice's waits, and
- * the other classes share the rest.
+ * Gives a thread's exact time of waits to the samples of its waits. Samples of one slice (a part of
+ * the thread's life) and one class (waits of similar duration) are a stratum, which has the exact
+ * time of the class's waits. Classes without samples add to the nearest class of the slice that has
+ * some. Classes without waits (WAIT_CLASS_UNMATCHED, or a contradiction of the records) have their
+ * samples' part of the weight of the slice's waits, and the other classes share the rest.
  */
 #include "times/wait_times.h"
 
@@ -124,7 +125,10 @@ void wait_times_add(struct times *times, const struct slice *slice,
 			classes[to].ns[time] += classes[i].ns[time];
 		classes[to].waits += classes[i].waits;
 	}
-	/* Snapshots find waits until the wake-up. The time after it may be most of short waits. */
+	/*
+	 * Snapshots find waits until the wake-up. The time after it may be most of short waits, so
+	 * that their samples do not tell which code had it: it stays in the rest, without a stack.
+	 */
 	bool is_known = exact || !times->by_snapshots;
 	uint64_t left = !is_known ? totals->woken_ns
 				  : distribute(classes, weight, TIME_RUNNABLE, totals->woken_ns,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A module's state goes through looks: the first reads .eh_frame and its table, the second
- * .debug_frame, the others are for instructions. Each is done once, under the module's lock,
- * and published by storing its bit; what it made is constant then. Most files are closed after
- * the first two, since a report may need more files than a process may have open.
+ * Unwind information of modules, read once and shared by all threads, and the search for calls in
+ * their code. A module's state goes through looks: the first reads .eh_frame and its table, the
+ * second .debug_frame, the others are for instructions. Each is done once, under the module's lock,
+ * and published by storing its bit; what it made is constant then. But for the first OPEN_EARLY,
+ * files are closed after the first two, since a report may need more files than a process may open.
  */
 #include "unwind/unwind_info.h"
 
@@ -520,6 +521,7 @@ static void search_calls(struct calls *calls, uint16_t machine, const uint8_t *b
 	}
 }
 
+/* Searches all code for calls. With code->lock held: LOOK_TEXT is done, so no look takes it. */
 static void search_text(const struct code *code, struct calls *calls)
 {
 	uint8_t bytes[16384 + 4];

@@ -123,6 +123,13 @@ for i in 1 2 3; do
 done
 diff_of a.? -- b.? >got
 check "parts of runs are compared by share" grep -q 'Note: a.1 is not one whole run of a command' got
+for i in 1 2 3; do
+	run "c.$i" $((400 + i)) 200 20 sprof record --off-cpu --pid 123 -- ./app
+	run "d.$i" $((400 + i)) 200 20 sprof record --switch-output-event cycles --off-cpu -o x -- ./app
+done
+diff_of c.? -- d.? >got
+check "an option's optional argument is no word of its own" grep -q 'Note: c.1 is not one whole run of' got
+check "one that must follow is" sh -c '! grep -q "Note: d.1 is not" got'
 check "and have no total" sh -c '! grep -q "^total" got'
 diff_of --by time a.? -- b.? >got
 check "--by time has a total" grep -q '^total  +0.0%' got

@@ -67,7 +67,7 @@ TEST(losses_without_a_record_are_added_where_a_file_ends)
 	end_file(&f, (const uint64_t[EVENTS]){7, 0}, 0);
 	has_record(&f, 0, 7, 1);
 	ck_assert_uint_eq(f.losses.at_end, 7);
-	ck_assert_uint_eq(f.losses.alternate, 0);
+	ck_assert_uint_eq(f.losses.not_counting, 0);
 	tear_down(&f);
 }
 
@@ -83,7 +83,7 @@ TEST(each_file_has_its_own_losses)
 	end_file(&f, (const uint64_t[EVENTS]){17, 0}, 9);
 	has_record(&f, 0, 0, 0);
 	ck_assert_uint_eq(f.losses.at_end, 3 + 5);
-	ck_assert_uint_eq(f.losses.alternate, 0);
+	ck_assert_uint_eq(f.losses.not_counting, 0);
 	tear_down(&f);
 }
 
@@ -96,7 +96,7 @@ TEST(lost_records_that_are_no_samples_do_not_count)
 	has_record(&f, 0, 2, 2);
 	has_record(&f, 1, 8, 2);
 	ck_assert_uint_eq(f.losses.at_end, 0);
-	ck_assert_uint_eq(f.losses.alternate, 10);
+	ck_assert_uint_eq(f.losses.not_counting, 10);
 	ck_assert_uint_eq(f.losses.unreported, 0);
 	/* SWITCH records make states of threads unknown. */
 	end_file(&f, (const uint64_t[EVENTS]){2, 11}, 13);
@@ -114,6 +114,6 @@ TEST(kernels_without_counts_leave_lost_records_as_they_are)
 	end_file(&f, NULL, 12);
 	ck_assert_uint_eq(f.records.count, 0);
 	ck_assert_uint_eq(f.losses.reported, 12);
-	ck_assert_uint_eq(f.losses.at_end + f.losses.alternate, 0);
+	ck_assert_uint_eq(f.losses.at_end + f.losses.not_counting, 0);
 	tear_down(&f);
 }

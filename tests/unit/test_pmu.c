@@ -389,7 +389,8 @@ TEST(limits_are_read_and_explained)
 	const struct sp_limit *percent = limit_of(limits, "kernel.perf_cpu_time_max_percent");
 	ck_assert_ptr_nonnull(strstr(percent->meaning, "more than 25 % of a CPU"));
 	ck_assert_ptr_null(limit_of(limits, "kernel.perf_event_max_stack")->value);
-	ck_assert_ptr_nonnull(strstr(limit_of(limits, "kernel.kptr_restrict")->meaning, "hide kernel"));
+	ck_assert_ptr_nonnull(
+		strstr(limit_of(limits, "kernel.kptr_restrict")->meaning, "hide kernel"));
 	ck_assert_ptr_nonnull(strstr(limit_of(limits, "cpu/rdpmc")->meaning, "without a system call"));
 	ck_assert_str_eq(limit_of(limits, "CAP_PERFMON")->value, "no");
 	ck_assert_str_eq(limit_of(limits, "tracefs")->value, "absent");

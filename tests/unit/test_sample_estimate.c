@@ -5,7 +5,7 @@
 TEST(losses_count_without_helpers_and_with_those_at_the_end)
 {
 	const struct filter_counts counts = {.lost = 100};
-	const struct losses losses = {.alternate = 30, .at_end = 5};
+	const struct losses losses = {.not_counting = 30, .at_end = 5};
 	ck_assert_uint_eq(sample_estimate_lost(&counts, &losses), 75);
 }
 
@@ -31,7 +31,7 @@ TEST(neighbours_attribute_lost_samples_without_cpu_time)
 	losses.at_end = 40;
 	ck_assert_uint_eq(sample_estimate_lost_own(&counts, &losses, 0), 40 + 10);
 	/* Half of the reported losses are helpers' samples. */
-	losses.alternate = 40;
+	losses.not_counting = 40;
 	ck_assert_uint_eq(sample_estimate_lost_own(&counts, &losses, 0), 20 + 10);
 }
 

@@ -213,9 +213,12 @@ TEST(clocks_lock_in_with_timers)
 	locks_in(true, 250, 250, "sampling at 250 Hz can lock in step with 1 ms timers: -F 202");
 	locks_in(true, 100, 0, "sampling at 100 Hz can lock in step with 1 ms timers: -F 81");
 	locks_in(true, 1, 0, "sampling at 1 Hz can lock in step with 1 ms timers: -F 7");
-	locks_in(true, 300, 300, "sampling at 300 Hz can lock in step with the kernel's 300 Hz tick: -F 243");
-	locks_in(false, 3000000, 0, "sampling every 3 ms can lock in step with 1 ms timers: -F 269");
-	locks_in(false, 1000000, 0, "sampling at 1000 Hz can lock in step with 1 ms timers: -F 809");
+	locks_in(true, 300, 300,
+		 "sampling at 300 Hz can lock in step with the kernel's 300 Hz tick: -F 243");
+	locks_in(false, 3000000, 0,
+		 "sampling every 3 ms can lock in step with 1 ms timers: -F 269");
+	locks_in(false, 1000000, 0,
+		 "sampling at 1000 Hz can lock in step with 1 ms timers: -F 809");
 	locks_in(false, UINT64_MAX / 1000000 * 1000000, 0,
 		 "sampling every 1.84467e+13 ms can lock in step with 1 ms timers: -F 7");
 	locks_in(true, 997, 250, "");

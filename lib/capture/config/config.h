@@ -67,7 +67,10 @@ struct capture_config {
 	bool switches_limited;          /* they are recorded only while they are few */
 };
 
-/* Returns the index of the event of SWITCH records, which has no alternates; SIZE_MAX: none. */
+/*
+ * Returns the index of the event of SWITCH records, if it has no alternates and may be disabled
+ * alone; SIZE_MAX: there is none, as with --off-cpu.
+ */
 static inline size_t config_switch_event(const struct capture_config *config,
 					 const struct event_plan *plan)
 {

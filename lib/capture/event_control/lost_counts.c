@@ -43,6 +43,6 @@ struct sp_error *losses_end_file(struct losses *losses, const struct loss_counts
 	}
 	losses->unreported = all > reported ? all - reported : 0;
 	losses->at_end += samples > reported ? samples - reported : 0;
-	losses->alternate += samples < reported ? reported - samples : 0;
+	losses->not_counting += samples < reported ? reported - samples : 0;
 	return error;
 }

@@ -14,12 +14,12 @@
 #include "base/error.h"
 #include "record/encode.h"
 
-/* Zeroed, nothing is lost. Numbers of samples, in all files. */
+/* Zeroed, nothing is lost. Numbers are sums of all files, but for `unreported`. */
 struct losses {
-	uint64_t at_end;     /* beyond those in LOST records */
-	uint64_t alternate;  /* in LOST records, although they do not count */
-	uint64_t unreported; /* records of all kinds in the last file, beyond those in LOST records */
-	uint64_t reported;   /* in LOST records of the files so far */
+	uint64_t at_end;       /* samples beyond those in LOST records */
+	uint64_t not_counting; /* helpers' samples and context switches in LOST records */
+	uint64_t unreported;   /* records in the last file, beyond those in LOST records */
+	uint64_t reported;     /* records in LOST records */
 	uint64_t *of_events; /* counts of events where the last file ended; owned */
 };
 

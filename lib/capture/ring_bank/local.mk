@@ -6,7 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/ring_bank/metadata_record.c lib/capture/ring_bank/metadata_record.h \
 	lib/capture/ring_bank/rewrite.c lib/capture/ring_bank/rewrite.h \
 	lib/capture/ring_bank/ring_bank.c lib/capture/ring_bank/ring_bank.h \
-	lib/capture/ring_bank/wall_clock.c
+	lib/capture/ring_bank/wall_clock.c lib/capture/ring_bank/wall_clock.h
 UNIT_TESTS += \
 	tests/unit/test_drain_threads.c \
 	tests/unit/test_record_offsets.c \

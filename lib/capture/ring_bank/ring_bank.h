@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The ring buffers of all recorded CPUs: one for metadata and one for samples on each. Only this part
- * knows how far the sample rings are read. A round calls, in this order:
+ * The ring buffers of all recorded CPUs: one for metadata and one for samples on each. This part
+ * decides where a round ends in each sample ring. The round reads up to there, and notes in `reads`
+ * how far that was. It calls, in this order:
  *
  *	ring_bank_snapshot()	the samples of this round end here
  *	ring_bank_limit()	optional, again and again: as many as have room in a file
@@ -16,48 +17,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 #include "base/error.h"
-#include "capture/notes/notes.h"
 #include "capture/ring_bank/drain_threads.h"
 #include "base/thread_priority.h"
 #include "capture/ring_bank/rewrite.h"
+#include "capture/ring_bank/wall_clock.h"
 #include "ring/ring.h"
-
-/*
- * Times of a clock that can be set, computed from CLOCK_MONOTONIC: see capture/ring_bank/rewrite.h.
- * They are the wall clock's until it is set; from then on, notes have the difference.
- */
-
-struct wall_clock {
-	bool on;
-	clockid_t clock;    /* CLOCK_REALTIME or CLOCK_TAI */
-	uint64_t ahead_ns;  /* added to times: `clock` minus CLOCK_MONOTONIC at the start, modulo
-			       2^64 */
-	uint64_t now_ns;    /* the same difference at the last note */
-	uint64_t asleep_ns; /* the part of it that the machine has slept */
-	uint64_t noted;     /* notes so far */
-};
-
-/* Starts the comparison; false: there is no such clock. */
-bool wall_clock_start(struct wall_clock *wall, clockid_t clock);
-
-/* Change between two checks. */
-struct wall_clock_change {
-	int64_t set_ns;   /* set forward, or back (negative) */
-	int64_t slept_ns; /* suspended: CLOCK_MONOTONIC stood still */
-	int64_t off_ns;   /* the clock minus recorded times */
-};
-
-/*
- * Compares the clocks with the last change; arguments as in struct wall_clock. Returns whether they
- * changed by a millisecond or more.
- */
-bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asleep_ns,
-			struct wall_clock_change *ret);
-
-/* Compares the clocks, and notes a change. */
-struct sp_error *wall_clock_check(struct wall_clock *wall, struct notes *notes) SP_MUST_CHECK;
 
 /* Largest record. A ring with more free bytes than this has lost no record. */
 #define RING_RECORD_MAX 65536

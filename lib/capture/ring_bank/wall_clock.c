@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/ring_bank/ring_bank.h"
+#include "capture/ring_bank/wall_clock.h"
 
 #include <stdlib.h>
 #include "base/clock.h"

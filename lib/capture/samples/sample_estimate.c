@@ -3,7 +3,7 @@
 
 uint64_t sample_estimate_lost(const struct filter_counts *counts, const struct losses *losses)
 {
-	return counts->lost - losses->alternate + losses->at_end;
+	return counts->lost - losses->not_counting + losses->at_end;
 }
 
 /* Returns the samples that are missing in the CPU time, but not more than are lost. */
@@ -22,8 +22,8 @@ uint64_t sample_estimate_lost_own(const struct filter_counts *counts, const stru
 	/* The share of neighbours; at the end, of all samples. */
 	double kept = (double)counts->samples, seen = kept + (double)counts->filtered;
 	double at_end = (double)losses->at_end * (seen > 0 ? kept / seen : 1);
-	double reported = (double)counts->lost, alternate = (double)losses->alternate;
-	double counting = reported > 0 ? (reported - alternate) / reported : 1;
+	double reported = (double)counts->lost, others = (double)losses->not_counting;
+	double counting = reported > 0 ? (reported - others) / reported : 1;
 	return (uint64_t)(counts->lost_own * counting + at_end + 0.5);
 }
 

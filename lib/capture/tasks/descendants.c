@@ -102,15 +102,15 @@ struct sp_error *tasks_note_refused(struct recorded_tasks *tasks)
 	return notes_add(tasks->parts.notes, NOTE_ATTACH_REFUSED, object, count);
 }
 
-/* Processes that were given by pid: of other targets, the user asked for no children. */
-static bool has_children(const struct recorded_tasks *tasks)
+/* Whether the target is processes by pid. For other targets, children are not listed. */
+static bool is_given_by_pid(const struct recorded_tasks *tasks)
 {
 	return tasks->parts.config->target == CAPTURE_PROCESSES && tasks->roots.count;
 }
 
 struct sp_error *tasks_begin_descent(struct recorded_tasks *tasks)
 {
-	if (!has_children(tasks))
+	if (!is_given_by_pid(tasks))
 		return NULL;
 	return process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tasks->begin_tree);
 }
@@ -125,7 +125,7 @@ static uint64_t ticks_since(const struct process_tree *begin, const struct task_
 }
 
 /* Descendants of the processes that were given, unless they are recorded themselves. */
-static struct sp_error *list_children(struct recorded_tasks *tasks)
+static struct sp_error *list_unrecorded(struct recorded_tasks *tasks)
 {
 	PROCESS_TREE tree = {0};
 	uint64_t now_ns = tasks_now_ns(tasks);
@@ -185,8 +185,8 @@ struct sp_error *tasks_end_descent(struct recorded_tasks *tasks)
 	struct related_processes *unrecorded = &tasks->unrecorded;
 	struct sp_error *error = NULL;
 	unrecorded->count = 0;
-	if (has_children(tasks))
-		error = list_children(tasks);
+	if (is_given_by_pid(tasks))
+		error = list_unrecorded(tasks);
 	else if (tasks->parts.config->target == CAPTURE_COMMAND && tasks->workload.ended)
 		error = list_survivors(tasks);
 	if (!error && unrecorded->count)

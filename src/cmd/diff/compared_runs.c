@@ -28,10 +28,14 @@ static const char *const argument_names[] = {
 	"event", "freq", "count", "scope", "inherit", "filter", "pfm-events", "call-graph",
 	"unwind", "max-stack", "control", "clockid", "output", "max-size", "keep", "mmap-pages",
 	"realtime", "off-cpu-thresh", "branch-filter", "user", "repeat", "versus", "affinity",
-	"mmap-flush", "switch-max-files", "proc-map-timeout",
+	"mmap-flush", "switch-max-files", "switch-output-event", "wakeup-events",
+	"proc-map-timeout",
 };
 
-/* Returns whether the list has the name, which ends at '=' and may be cut to three letters. */
+/* Options with at most an attached argument. Their names begin those of others. */
+static const char *const short_names[] = {"off-cpu", "switch-output"};
+
+/* Returns whether the name, up to '=', begins a name of the list, with three letters or more. */
 static bool has_name(const char *const *names, size_t count, const char *name)
 {
 	size_t size = strcspn(name, "=");
@@ -48,6 +52,9 @@ static bool has_name(const char *const *names, size_t count, const char *name)
  */
 static size_t option_words(const char *word)
 {
+	for (size_t i = 0; i < sizeof(short_names) / sizeof(*short_names); i++)
+		if (word[1] == '-' && !strcmp(word + 2, short_names[i]))
+			return 1;
 	if (word[1] == '-')
 		return HAS_NAME(part_names, word + 2)				  ? 0
 		       : !strchr(word, '=') && HAS_NAME(argument_names, word + 2) ? 2

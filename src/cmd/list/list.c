@@ -176,7 +176,9 @@ static void limits_text(FILE *out, const struct term *term, const struct sp_limi
 {
 	for (size_t i = 0; i < sp_limits_entry_count(limits); i++)
 		limit_text(out, term, sp_limits_entry(limits, i));
-	fputs("\nperf_event_attr fields that this kernel supports, with the first Linux that did:\n", out);
+	fputs("\nperf_event_attr fields that this kernel supports, "
+	      "with the first Linux that did:\n",
+	      out);
 	for (size_t i = 0; i < field_count; i++) {
 		const struct sp_attr_field *field = &fields[i];
 		fprintf(out, "  %-3s  %-30s %-6s", field->known ? "yes" : "no", field->name,
