@@ -202,6 +202,18 @@ static struct sp_error *note_loss_phases(struct sp_capture *capture)
 			 stopped - phases->attached, all > stopped ? all - stopped : 0);
 }
 
+/* Notes how long context switches were recorded: threads that never ran have no record. */
+static struct sp_error *note_recorded(struct sp_capture *capture)
+{
+	uint64_t now_ns = capture_now_ns(), record_ns = capture_record_time_ns(capture);
+	bool is_command = capture->config.target == CAPTURE_COMMAND;
+	if (!capture->config.switches || capture->overwrite.on || !capture->end_ns)
+		return NULL;
+	return notes_add(&capture->out.notes, NOTE_RECORDED, NULL,
+			 is_command ? 0 : record_ns - (now_ns - capture->begin_ns),
+			 record_ns - (now_ns - capture->end_ns));
+}
+
 /* Adds the notes that are known only at the end. */
 struct sp_error *capture_note_end(struct sp_capture *capture)
 {
@@ -218,6 +230,7 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 	TRY(note_uncounted(capture));
 	TRY(note_command_time(capture));
 	TRY(note_command_lines(capture));
+	TRY(note_recorded(capture));
 	if (helpers && capture->control.alternate.ids.map.count)
 		TRY(notes_add(notes, NOTE_LOST_HELPERS, NULL, capture->samples.filter.counts.lost,
 			      helpers));

@@ -496,6 +496,8 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_LOST_PHASES] = {3, true,
 		"records were lost: {0} until the first round, {1} while recording, "
 		"{2} at the end"},
+	/* In the recording's clock. Value 0 is 0 if the target began later, as a command does. */
+	[NOTE_RECORDED] = {2, true, "recorded from {0t} s to {1t} s"},
 	[NOTE_COMMAND_TIME] = {1, true, "the kernel counted {0t} s of CPU time for the command"},
 };
 

@@ -252,6 +252,14 @@ static bool add_lost_note(struct task_states *states, const struct sp_note *note
 	return lost;
 }
 
+static void note_extent(struct task_states *states, uint64_t time_ns)
+{
+	if (time_ns && time_ns < states->first_ns)
+		states->first_ns = time_ns;
+	if (time_ns > states->last_ns)
+		states->last_ns = time_ns;
+}
+
 static bool add_note(struct task_states *states, const struct sp_record *record)
 {
 	struct sp_note note;
@@ -268,6 +276,12 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 	case NOTE_FILE_BEGINS:
 		states->begin_ns = note.time_ns;
 		return true;
+	case NOTE_RECORDED:
+		if (note.value_count < note_value_count(NOTE_RECORDED))
+			return true;
+		note_extent(states, note.values[0]);
+		note_extent(states, note.values[1]);
+		return true;
 	case NOTE_SWITCHES_OFF:
 		if (note.time_ns < states->switches_off_ns)
 			states->switches_off_ns = note.time_ns;
@@ -282,14 +296,6 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 	default:
 		return true;
 	}
-}
-
-static void note_extent(struct task_states *states, uint64_t time_ns)
-{
-	if (time_ns && time_ns < states->first_ns)
-		states->first_ns = time_ns;
-	if (time_ns > states->last_ns)
-		states->last_ns = time_ns;
 }
 
 struct sp_error *task_states_add(struct task_states *states, const struct sp_record *record)

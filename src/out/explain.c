@@ -296,9 +296,11 @@ static void put_head(const struct explanation *explanation, FILE *out)
 	const struct sp_profile *profile = explanation->profile;
 	char text[512], count[FORMAT_SIZE], weight[FORMAT_SIZE], lasted[FORMAT_SIZE],
 		lost[FORMAT_SIZE];
-	snprintf(text, sizeof(text), "%s sample%s of %s in %s, %s%s, %s lost",
+	snprintf(text, sizeof(text), "%s sample%s of %s%s%s, %s%s, %s lost",
 		 format_count(profile->samples, count), profile->samples == 1 ? "" : "s",
-		 profile->event, format_duration(&report->term, report->duration_ns, lasted),
+		 profile->event, report->duration_ns ? " in " : "",
+		 report->duration_ns ? format_duration(&report->term, report->duration_ns, lasted)
+				     : "",
 		 profile->weight_is_time ? format_duration(&report->term, profile->weight, weight)
 					 : format_count(profile->weight, weight),
 		 profile->mode != SP_MODE_CPU ? " of threads' time"

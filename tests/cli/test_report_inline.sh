@@ -129,7 +129,7 @@ same "--no-inline has symbols alone" plain folded
 # FIELDS of the rows, as CSV names them. The program's first instruction, which the kernel may sample
 # on its way to user space, is a row of some runs only: _start.
 rows() {
-	report --no-children --format csv "$@" | tail -n +2 | tr -d '"' | grep -v ',_start\>'
+	report --no-children --format csv --interval within "$@" | tail -n +2 | tr -d '"' | grep -v ',_start\>'
 }
 rows -s function | cut -d , -f 11 | sort >got
 printf '%s\n' down inner middle outer 'same (a/part.c)' 'same (b/part.c)' >wanted

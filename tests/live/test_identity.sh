@@ -113,7 +113,7 @@ fi
 "$SPROF" record -q --no-names -e cpu-clock --call-graph dwarf --unwind later -o "$tmp/data" -- "$tmp/prog" ||
 	exit 99
 rm -f "$tmp/prog"
-"$SPROF" report -i "$tmp/data" --no-children -g none >"$tmp/report" 2>"$tmp/err"
+"$SPROF" report -i "$tmp/data" --children >"$tmp/report" 2>"$tmp/err"
 finds "of a file that is gone, the remedy is its place" 'use --symfs DIR'
 finds "its stacks end there" 'of stacks are incomplete (no unwind information): prog'
 check "and nothing is to be compiled" sh -c "! grep -q 'compile it' '$tmp/report' '$tmp/err'"

@@ -167,6 +167,18 @@ rotated() {
 }
 noisy rotated
 
+# A thread that blocks until the end has no more records: of a hang, all time is one wait.
+sleep 60 &
+sleeper=$!
+sleep 0.2
+"$SPROF" record --off-cpu --no-summary --duration 0.5 -p "$sleeper" -o "$file" 2>"$tmp/err"
+kill "$sleeper"
+"$SPROF" report -i "$file" --format json >"$tmp/hang.json"
+check "a thread that never runs is blocked all the time" awk '
+	/"weight":/ && !seen++ { gsub(/[^0-9]/, ""); weight = $0 }
+	END { exit !(weight + 0 >= 4.9e8 && weight + 0 < 1e9) }' "$tmp/hang.json"
+check "its wait has a stack" grep -q '"blocked_ns": [1-9].*"function": "[^"]*nanosleep\|"function": "[^"]*nanosleep' "$tmp/hang.json"
+
 # Before events are enabled, states are unknown.
 delayed() {
 	"$SPROF" record -q --off-cpu -D 300 -o "$file" -- "$workload/waits" 0.6 sleep >"$tmp/truth" 2>"$tmp/err"

@@ -288,6 +288,28 @@ TEST(two_files_share_no_time)
 	end();
 }
 
+/* A thread may block until the recorder stops, after all records. */
+TEST(a_wait_lasts_until_the_recorder_stops)
+{
+	begin();
+	in(T, 1000);
+	out(T, 1050);
+	add_any_note(&(struct sp_note){.kind = NOTE_RECORDED, .values = {0, 3000},
+				       .value_count = 2});
+	seal(1000, 1050);
+	has_times(totals_of(T), 50, 0, 1950, 0);
+	end();
+	/* One that never ran has no switch. */
+	begin();
+	comm(T, 0, 0);
+	task_states_expect_switches(states);
+	add_any_note(&(struct sp_note){.kind = NOTE_RECORDED, .values = {500, 3000},
+				       .value_count = 2});
+	seal(1000, 1050);
+	has_times(totals_of(T), 0, 0, 2500, 0);
+	end();
+}
+
 TEST(time_without_enabled_events_is_unknown)
 {
 	begin();
