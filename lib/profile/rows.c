@@ -166,6 +166,15 @@ static int compare_values(const struct sp_row *a, const struct sp_row *b)
 	return order;
 }
 
+/* Rows without the key dso may differ only in these. */
+static int compare_between(const struct sp_between *a, const struct sp_between *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	int order = (a->low > b->low) - (a->low < b->low);
+	return order ? order : (a->high > b->high) - (a->high < b->high);
+}
+
 int profile_compare_names(const struct sp_row *a, const struct sp_row *b)
 {
 	int order = compare_text(a->comm, b->comm);
@@ -180,7 +189,9 @@ int profile_compare_names(const struct sp_row *a, const struct sp_row *b)
 	order = order ? order : (a->address > b->address) - (a->address < b->address);
 	order = order ? order : (int)a->level - (int)b->level;
 	order = order ? order : compare_instructions(a->instruction, b->instruction);
-	return order ? order : compare_values(a, b);
+	order = order ? order : compare_values(a, b);
+	order = order ? order : compare_between(a->self_between, b->self_between);
+	return order ? order : compare_between(a->total_between, b->total_between);
 }
 
 int profile_compare_weights(const struct sp_weight *a, const struct sp_weight *b)
