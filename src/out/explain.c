@@ -321,7 +321,8 @@ static void put_text(const struct explanation *explanation, FILE *out)
 {
 	const struct report *report = explanation->report;
 	put_head(explanation, out);
-	findings_write(report, out);
+	if (!report->quiet)
+		findings_write(report, out);
 	if (!report->finding_count)
 		fputs("nothing limits these shares but their intervals\n", out);
 	if (!explanation->count) {
@@ -349,6 +350,10 @@ static void put_hot_json(const struct explanation *explanation, const struct hot
 	json_double(json, "self", row->self.share.value);
 	json_double(json, "self_low", row->self.share.low);
 	json_double(json, "self_high", row->self.share.high);
+	if (row->self_between) {
+		json_double(json, "self_between_low", row->self_between->low);
+		json_double(json, "self_between_high", row->self_between->high);
+	}
 	json_double(json, "total", row->total.share.value);
 	json_unsigned(json, "self_samples", row->self.samples);
 	if (hot->line) {

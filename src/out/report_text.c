@@ -417,8 +417,11 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 					: "; ~: for another run, as the share varies over time");
 	write_words(report, 0, text, out);
 	if (report->mode == SP_MODE_LATENCY)
-		write_words(report, 0, "Latency is time until the process ends, not the latency of "
-			    "requests.", out);
+		write_words(report, 0,
+			    "Latency is time until the process ends, not the latency of requests. "
+			    "Without wake-ups (record --wakers), the wait for a CPU after one is "
+			    "blocked time.",
+			    out);
 	if (report->mode != SP_MODE_CPU && times && !report->column_count && !report->hide_rows)
 		fprintf(out, "Time is in ms; %s.\n", wakers ? "runnable: from wake-up to running" :
 			"runnable threads wait for a CPU");
@@ -515,8 +518,9 @@ static void write_next(const struct report *report, FILE *out)
 	const struct sp_row *row = profile ? sp_profile_row(profile, 0) : NULL;
 	char text[160];
 	if (report->quiet || report->hide_rows || report->recording_count != 1 ||
-	    !report->order_by_self || report->mode != SP_MODE_CPU || !row || !row->function ||
-	    !row->identity || row->inlined || row->level != SP_LEVEL_USER)
+	    report->callers || report->callees || !report->order_by_self ||
+	    report->mode != SP_MODE_CPU || !row || !row->function || !row->identity ||
+	    row->inlined || row->level != SP_LEVEL_USER)
 		return;
 	bool is_default = !strcmp(report->path, "sprof.data");
 	int size = snprintf(text, sizeof(text),

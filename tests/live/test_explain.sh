@@ -18,27 +18,51 @@ rows = {(row["dso"], row["function"]): row for row in whole["rows"]}
 assert short["hot"] and short["samples"] == whole["samples"] and short["weight"] == whole["weight"]
 for hot in short["hot"]:
     row = rows[hot["dso"], hot["function"]]
-    for name in "self", "self_low", "self_high", "self_samples", "self_times":
-        assert hot[name] == row[name], (hot, row)
+    for name in "self", "self_low", "self_high", "self_samples", "self_times", "self_between_low":
+        assert hot.get(name) == row.get(name), (hot, row)
 assert [hot["self"] for hot in short["hot"]] == sorted((row["self"] for row in whole["rows"]),
     reverse=True)[:len(short["hot"])]
 END
-check "the time of a function is that of its phases" python3 - <<'END'
-import json
-begin = {}
-end = {}
-for line in open("truth"):
-    name, first, last = line.split()
-    begin[name], end[name] = int(first) / 1e9, int(last) / 1e9
-zero = begin["burn_first"]
-hot = {hot["function"]: hot for hot in json.load(open("short.json"))["hot"]}
-spin = hot["spin"]
-# Burning ends with burn_second but for the pulses, which have a tenth of it; steps are a twentieth.
-step = (end["pulse"] - zero) / 20
-assert abs(spin["from_s"]) <= step, spin
-assert end["burn_second"] - zero - 2 * step <= spin["to_s"] <= end["pulse"] - zero - step, spin
-assert spin["stack"][-1] == "spin" and spin["stack"][-2] == "burn", spin
+# Two functions, one after the other. Each prints the time of its begin.
+cat >halves.c <<'END'
+#include <stdio.h>
+#include <time.h>
+#define DEFINE(name)                                                                      \
+	__attribute__((noinline)) unsigned name(unsigned x)                               \
+	{                                                                                 \
+		struct timespec now;                                                      \
+		clock_gettime(CLOCK_MONOTONIC, &now);                                     \
+		printf("%ld.%09ld\n", (long)now.tv_sec, now.tv_nsec);                     \
+		for (unsigned i = 0; i < 200000000; i++)                                  \
+			x = x * 31 + (i ^ x >> 3);                                        \
+		return x;                                                                 \
+	}
+DEFINE(before)
+DEFINE(after)
+int main(int argc, char **argv)
+{
+	(void)argv;
+	return after(before((unsigned)argc)) == 42;
+}
 END
+$CC -g -O1 -o halves halves.c
+halves() {
+	"$SPROF" record --no-summary -F 997 -o halves.data -- ./halves >begins 2>err
+	"$SPROF" report --explain --format json -i halves.data >halves.json
+	check "each function is hot in its own time" python3 - <<'END'
+import json
+before, after = (float(line) for line in open("begins"))
+report = json.load(open("halves.json"))
+hot = {hot["function"]: hot for hot in report["hot"]}
+part = report["duration_ns"] / 1e9 / 20
+border = after - before
+# The shortest time with 90 % of the samples.
+assert hot["before"]["from_s"] < border / 4 and abs(hot["before"]["to_s"] - border) < border / 4 + part
+assert abs(hot["after"]["from_s"] - border) < border / 4 + part and hot["after"]["to_s"] > border * 1.2
+assert hot["before"]["stack"][-2:] == ["main", "before"], hot
+END
+}
+noisy halves
 "$SPROF" report --explain -i data >text
 check "text names the same functions" python3 - <<'END'
 import json

@@ -72,6 +72,13 @@ status "shell syntax is refused" 129 "$SPROF" record --repeat 3 --versus './two 
 status "one side is recorded" 0 "$SPROF" record --repeat 1 -o single ./one 1
 says "the line says how to compare" "'sprof diff single OTHER'"
 
+"$SPROF" diff runs >wanted 2>err
+mkdir elsewhere
+cp -r runs elsewhere/sprof.runs
+(cd elsewhere && "$SPROF" diff 2>&1 | sed 's/sprof[.]runs/runs/g') >got
+check "without files, diff compares the runs of this folder" sh -c 'test -s wanted && grep -v runs wanted >a &&
+	grep -v runs got >b && cmp a b'
+
 library=$top_builddir/lib/.libs
 source=$top_srcdir/doc/example-diff.c
 lines=$(sed '/^\/\*/,/\*\//d;/^#include/d;/^$/d' "$source" | wc -l)

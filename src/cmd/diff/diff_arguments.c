@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cmd/diff/comparison.h"
 #include "command.h"
 #include "diag.h"
@@ -148,8 +149,8 @@ static int parse_options(struct diff_arguments *a, int argc, char **argv, int *o
 	const struct option_usage usage = {
 		.synopses = synopses,
 		.about = "Compares recordings of one program with those of another, by function.\n"
-			 "Without files: sprof.data.old and sprof.data. Verdicts need 3 runs a "
-			 "side.",
+			 "Without files: sprof.data.old and sprof.data, or sprof.runs. "
+			 "Needs 3 runs a side.",
 		.example = "sprof diff old.*.data -- new.*.data",
 		.footer = "Take the runs of both sides in turns: programs differ more between "
 			  "hours than\n"
@@ -210,12 +211,21 @@ static bool add_operand(struct option_strings *paths, const char *operand)
 	       (paths->count > count || option_strings_push(paths, operand, strlen(operand)));
 }
 
-/* Distributes operands without "--". Returns -1 or the exit status. */
+/*
+ * Distributes operands without "--". Without any, runs of record --repeat are compared if there are
+ * no two recordings. Returns -1 or the exit status.
+ */
 static int add_pair(struct diff_arguments *arguments, char **operands, size_t count)
 {
 	struct option_strings *base = &arguments->paths[SP_DIFF_BASE];
 	struct option_strings *now = &arguments->paths[SP_DIFF_NEW];
 	const char *last = count == 2 ? operands[1] : "sprof.data";
+	static char runs[] = "sprof.runs";
+	char *folder[] = {runs};
+	if (!count && access("sprof.data.old", F_OK) && !access(runs, F_OK)) {
+		operands = folder;
+		count = 1;
+	}
 	if (!add_operand(base, count ? operands[0] : "sprof.data.old") ||
 	    (count == 1 && !add_folder(now, operands[0], true)))
 		return EXIT_RECORDER;

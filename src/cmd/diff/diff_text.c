@@ -260,12 +260,15 @@ static void put_place(const struct comparison *comparison, size_t index, FILE *o
 			fprintf(stream, " > %s", term_glyph(&comparison->term, "…", "..."));
 		free(made);
 	}
-	if (stream && !fclose(stream)) {
-		fprintf(out, "found %s below ", sp_diff_verdict_name(node->change.verdict));
-		term_put(&comparison->term, text, 0, out);
-		fprintf(out, ": %s, now %s %s\n", format_quantity(comparison, node->base, base),
+	if (stream) {
+		fprintf(stream, ": %s, now %s %s", format_quantity(comparison, node->base, base),
 			format_quantity(comparison, node->now, now),
 			comparison->by_share ? "of all" : unit(comparison));
+		if (!fclose(stream)) {
+			int column = fprintf(out, "found %s below ",
+					     sp_diff_verdict_name(node->change.verdict));
+			term_wrap(&comparison->term, text, column, 2, 0, out);
+		}
 	}
 	free(text);
 	free(path);
@@ -317,8 +320,9 @@ static void put_limits(const struct comparison *comparison, size_t left_out, boo
 		       FILE *out)
 {
 	if (left_out)
-		fprintf(out, "%s%zu rows without a change (--all)\n",
-			term_glyph(&comparison->term, "… ", "... "), left_out);
+		fprintf(out, "%s%zu row%s without a change (--all)\n",
+			term_glyph(&comparison->term, "… ", "... "), left_out,
+			left_out == 1 ? "" : "s");
 	put_places(comparison, out);
 	putc('\n', out);
 	put_renames(comparison, out);
