@@ -149,12 +149,11 @@ static int parse_options(struct diff_arguments *a, int argc, char **argv, int *o
 	const struct option_usage usage = {
 		.synopses = synopses,
 		.about = "Compares recordings of one program with those of another, by function.\n"
-			 "Without files: sprof.data.old and sprof.data, or sprof.runs. "
-			 "Needs 3 runs a side.",
+			 "Without files: sprof.data.old and sprof.data, or sprof.runs.",
 		.example = "sprof diff old.*.data -- new.*.data",
-		.footer = "Take the runs of both sides in turns: programs differ more between "
-			  "hours than\n"
-			  "between runs.",
+		.footer = "Verdicts need 3 runs a side. Take those of both sides in turns: "
+			  "programs differ\n"
+			  "more between hours than between runs.",
 		.options = options,
 	};
 	return options_parse(&usage, argc, argv, operand);
