@@ -61,9 +61,12 @@ trap 'terminal kill-server >/dev/null 2>&1; rm -rf "$tmp"' EXIT
 start() {
 	terminal kill-session -t test >/dev/null 2>&1
 	rm -f before after status
+	# In TERM=linux, ncurses itself loses 10 bytes.
+	leaks=
+	[ "$3" != linux ] || leaks="ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 	cat >run.sh <<END
 stty -a >before
-env TERM=$3 LC_ALL=$4 $5
+env TERM=$3 LC_ALL=$4 $leaks $5
 echo \$? >status
 stty -a >after
 sleep 1000
