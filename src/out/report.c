@@ -255,6 +255,15 @@ const char *node_name(const struct sp_tree_node *node)
 	return node->function ? node->function : node->symbol;
 }
 
+enum term_style node_style(const struct sp_tree_node *node)
+{
+	if (node->truncated)
+		return TERM_WARNING;
+	if (!node->symbol_known)
+		return TERM_DIM;
+	return node->level == SP_LEVEL_USER ? TERM_PLAIN : TERM_KERNEL;
+}
+
 bool report_has_totals(const struct report *report, const struct sp_profile *profile)
 {
 	return report->children || !profile->has_callchains;

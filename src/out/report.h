@@ -153,6 +153,9 @@ bool report_limit_tree(const struct report *report, const struct sp_tree_node *r
 /* Returns the name of a tree node, which is a function, a symbol, or a command. */
 const char *node_name(const struct sp_tree_node *node);
 
+/* Returns the style of a node's name. */
+enum term_style node_style(const struct sp_tree_node *node);
+
 /* Returns whether rows have a known total: computed, or equal to self if there are no call chains. */
 bool report_has_totals(const struct report *report, const struct sp_profile *profile);
 

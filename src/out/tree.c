@@ -301,10 +301,7 @@ static bool write_name(const struct tree_writer *tree, const struct tree_line *l
 	const char *name = name_shorten(term, node_name(node), widths.name, &made);
 	if (!name)
 		return false;
-	enum term_style style = node->truncated                  ? TERM_WARNING
-				: !node->symbol_known         ? TERM_DIM
-				: node->level == SP_LEVEL_USER ? TERM_PLAIN
-							       : TERM_KERNEL;
+	enum term_style style = node_style(node);
 	term_begin(term, style, tree->out);
 	term_put(term, name, widths.name, tree->out);
 	term_end(term, style, tree->out);

@@ -331,10 +331,7 @@ static bool write_name(const struct row_view *rows, const struct row_view_line *
 	name = name_shorten(term, name, room - inlined - dso, &made);
 	if (!name)
 		return false;
-	enum term_style style = node->truncated		       ? TERM_WARNING
-				: !node->symbol_known	       ? TERM_DIM
-				: node->level == SP_LEVEL_USER ? TERM_PLAIN
-							       : TERM_KERNEL;
+	enum term_style style = node_style(node);
 	term_begin(term, style, out);
 	term_put(term, name, room - inlined - dso, out);
 	term_end(term, style, out);
