@@ -102,7 +102,7 @@ const char *source_debug_remedy(const struct source_env *env)
 	if (!binary_places(&env->binary).debuginfod)
 		return "use --debuginfod, or install its debug symbols";
 	return debuginfod_obstacle() ?:
-	       "install its debug symbols; no debuginfod server has them";
+	       "install its debug symbols: no server of DEBUGINFOD_URLS gave them";
 }
 
 static const enum resolver_problem problem_of[] = {

@@ -275,7 +275,7 @@ mv prog.away prog
 	printf '\tret\n\t.size huge, . - huge\nmain:\tcall huge\n\tret\n'
 	printf '\t.section .note.GNU-stack,"",@progbits\n'
 } >huge.S
-"$CC" -no-pie -o huge huge.S
+$CC -no-pie -o huge huge.S
 # shellcheck disable=SC2046 # three words
 set -- $(readelf -lW huge | awk '$1 == "LOAD" && / R E / { print $3, $6, $2 }')
 disassemble huge huge >wanted
@@ -296,6 +296,8 @@ check "few instructions of a huge function are listed ($count)" \
 	test "$count" -gt 20 -a "$count" -lt 100
 check "all of them are objdump's" test "$(grep -cxFf got wanted)" = "$count"
 check "those left out are counted" grep -q '"left_out_bytes": [1-9][0-9]\{5,\}' json
+"$SPROF" annotate -i huge.data >text 2>messages
+check "the head has the hottest instruction" grep -q "^hottest: ${picked% *} 100.00%\$" text
 "$SPROF" annotate -i huge.data --format json --whole >json 2>messages
 instructions json >got
 same "--whole lists all" wanted got

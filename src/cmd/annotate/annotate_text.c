@@ -11,6 +11,10 @@
 #define TAB 8
 
 /* Widths of the columns "100.00%" and of numbers of samples. */
+/* Hottest instructions in the head, and number of instructions from which it has them. */
+#define HOTTEST 3
+#define SCREEN_LINES 15
+
 #define SHARE_WIDTH 7
 #define SAMPLES_WIDTH 8
 
@@ -88,6 +92,31 @@ static void put_problems(const struct annotate_writer *writer)
 				   info->overlapping);
 }
 
+/* Writes the addresses of the hottest instructions, if they may be below the first screen. */
+static void put_hottest(const struct annotate_writer *writer)
+{
+	const struct sp_annotation *annotation = writer->annotated->annotation;
+	const struct sp_code_instruction *hottest[HOTTEST] = {NULL};
+	char text[HOTTEST * 2 * FORMAT_SIZE] = "hottest:", share[FORMAT_SIZE];
+	for (size_t i = 0; i < sp_annotation_count(annotation); i++) {
+		const struct sp_code_instruction *one = sp_annotation_code(annotation, i);
+		for (size_t j = 0; j < HOTTEST && one && one->row; j++) {
+			const struct sp_code_instruction *other = hottest[j];
+			if (other && other->row->self.weight >= one->row->self.weight)
+				continue;
+			hottest[j] = one;
+			one = other;
+		}
+	}
+	size_t used = strlen(text);
+	for (size_t i = 0; i < HOTTEST && hottest[i]; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %" PRIx64 " %s",
+					 i ? "," : "", hottest[i]->address,
+					 format_share(hottest[i]->row->self.share.value, share));
+	if (sp_annotation_count(annotation) > SCREEN_LINES && hottest[0])
+		term_wrap(writer->term, text, 0, 2, 0, writer->out);
+}
+
 static void put_head(const struct annotate_writer *writer)
 {
 	const struct annotated *annotated = writer->annotated;
@@ -112,6 +141,7 @@ static void put_head(const struct annotate_writer *writer)
 		 annotated->profile->event, format_count(self->samples, count),
 		 self->samples == 1 ? "" : "s", writer->info->bytes);
 	term_wrap(writer->term, text, 0, 0, 0, writer->out);
+	put_hottest(writer);
 	put_problems(writer);
 	term_begin(writer->term, TERM_DIM, writer->out);
 	term_wrap(writer->term, annotate_skid(annotated->event), 0, 0, 0, writer->out);
