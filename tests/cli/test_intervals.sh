@@ -76,8 +76,8 @@ same "threads change nothing" json4 json1
 	printf 'event cpu-clock chain\nspan 1000 20999\nmmap 1 0x400000 65536 0 /nowhere\ncomm 1 1 one\n'
 	awk 'BEGIN { for (i = 0; i < 1000; i++) {
 		inside = int(i / 50) % 4 == 0 && i % 50 < 30
-		print "sample 0 1 1 0", 1000 + i * 20, 10, inside ? "0x401000 0x401000 0x402000 0x402000 0x403000" :
-			"0x404000 0x404000 0x403000"
+		stack = inside ? "0x401000 0x401000 0x402000 0x402000" : "0x404000 0x404000"
+		print "sample 0 1 1 0", 1000 + i * 20, 10, stack, "0x403000"
 	} }'
 } | "$top_builddir/tests/cli/recording" calls.data
 report --format csv -s symbol calls.data | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
