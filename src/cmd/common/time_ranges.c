@@ -12,6 +12,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_DAY (24 * 3600 * NS_PER_S)
 
+/* Parses "10%" as 0.1; *end is at the '%'. Returns false if it is no percentage. */
 static bool text_percent(const char *text, char **end, double *ret)
 {
 	return option_text_percent(text, end, ret) && **end == '%';

@@ -356,7 +356,10 @@ static const struct option_refusal refused[] = {
 	{0, NULL, NULL},
 };
 
-/* Chooses the format by the file's name. Returns -1, or the exit status after printing an error. */
+/*
+ * Chooses the format, and checks the options that depend on it. Returns -1, or the exit status
+ * after printing an error.
+ */
 static int choose_output(struct report_arguments *arguments)
 {
 	if (arguments->file && !strcmp(arguments->file, "-"))
