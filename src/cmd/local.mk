@@ -38,7 +38,8 @@ src_libcommand_la_SOURCES += \
 	src/cmd/record/record_summary.c \
 	src/cmd/record/repeat.c \
 	src/cmd/record/values.c src/cmd/record/values.h \
-	src/cmd/report/report_arguments.c src/cmd/report/report_arguments.h src/cmd/report/report_result.h \
+	src/cmd/report/report_arguments.c src/cmd/report/report_arguments.h \
+	src/cmd/report/report_result.h \
 	src/cmd/report/tracepoint_fields.c \
 	src/cmd/report/key_options.c \
 	src/cmd/report/keys.c \

@@ -41,7 +41,8 @@ VIEW_TESTS += tests/cli/test_html.sh tests/cli/test_html_big.sh tests/cli/test_h
 	tests/cli/test_firefox.sh tests/cli/test_export.sh tests/cli/test_speedscope.sh
 EXTRA_DIST += tests/cli/firefox.py tests/cli/html.py tests/cli/html_recordings.sh \
 	tests/views/html.js tests/views/speedscope.js tests/views/package.json tests/views/package-lock.json
-dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh tests/cli/test_intervals.sh \
+dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh \
+	tests/cli/test_intervals.sh \
 	tests/cli/test_report_modes.sh tests/cli/test_wakers.sh tests/cli/test_export.sh \
 	tests/cli/test_jobs.sh tests/cli/test_export_modes.sh tests/cli/test_widths.sh
 EXTRA_DIST += tests/cli/simpleperf.py tests/cli/exports.py tests/cli/waits_recording.sh \
