@@ -15,8 +15,10 @@ bench_drains_LDADD = lib/libsprof-core.la
 # The unwinder of the shared library, and libunwind: make bench BENCH=unwinder.
 bench_unwinder_CFLAGS = $(AM_CFLAGS) $(LIBUNWIND_CFLAGS)
 bench_unwinder_LDADD = lib/libsprof.la $(LIBUNWIND_LIBS) $(PTHREAD_LIBS)
-EXTRA_DIST += bench/against bench/diff_study.py bench/interval_study.py bench/run.sh bench/exports.sh bench/off_cpu.sh \
-	bench/python.py bench/recorder.sh bench/stacks.sh bench/fold.awk bench/big.sh bench/symbolizer.sh \
+EXTRA_DIST += bench/against bench/diff_study.py bench/interval_study.py bench/live_intervals.py \
+	bench/run.sh bench/exports.sh bench/off_cpu.sh \
+	bench/lock_in.sh bench/python.py bench/python_calls.c bench/recorder.sh bench/stacks.sh \
+	bench/fold.awk bench/big.sh bench/symbolizer.sh \
 	bench/big/main.cc bench/big/part.cc bench/big/part.h
 
 .PHONY: bench

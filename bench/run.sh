@@ -3,7 +3,7 @@
 # run.sh [SECTION]...: measures sprof and perf by turns, prints medians and their
 # ratio (below 1: sprof needs less). Sections: startup stat overhead attach report script,
 # unwinder (against libunwind), and those of bench/stacks.sh, bench/exports.sh,
-# bench/off_cpu.sh, bench/recorder.sh and bench/symbolizer.sh.
+# bench/lock_in.sh, bench/off_cpu.sh, bench/recorder.sh and bench/symbolizer.sh.
 #
 # Environment: top_builddir; PERF (perf), PERF_NEW (another one to compare with as to
 # call graphs); BENCH_RUNS (by turns, 7); BENCH_DATA (a recording to report on, instead
@@ -365,13 +365,14 @@ unwinder() {
 . "$here/stacks.sh"
 . "$here/exports.sh"
 . "$here/off_cpu.sh"
+. "$here/lock_in.sh"
 . "$here/recorder.sh"
 . "$here/symbolizer.sh"
 
 echo "sprof: $("$sprof" --version); perf: $("$PERF" --version)"
 echo "$(uname -srm), $(getconf _NPROCESSORS_ONLN) CPUs; medians of $BENCH_RUNS runs by turns"
 sections="startup stat overhead recorder attach report script exports dwarf-report inlines live"
-sections="$sections end-to-end complete symbolize symbolizer unwinder off-cpu"
+sections="$sections end-to-end complete symbolize symbolizer unwinder off-cpu lock-in"
 [ $# != 0 ] || set -- $sections
 for section; do
 	case " $sections " in

@@ -54,4 +54,5 @@ dist_man_MANS += \
 	doc/sprof-record.1 \
 	doc/sprof-report.1 \
 	doc/sprof-script.1 \
-	doc/sprof-stat.1
+	doc/sprof-stat.1 \
+	doc/sprof-top.1

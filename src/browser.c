@@ -40,4 +40,8 @@ void browser_open(const char *path)
 		diag_say("--open needs xdg-open (package xdg-utils); open %s in a browser", path);
 	else if (error)
 		diag_say("cannot open %s in a browser: %s", path, strerror(error));
+	else if (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY") || getenv("BROWSER"))
+		diag_say("wrote %s", path);
+	else
+		diag_say("wrote %s; there is no display to open a browser on", path);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "list.h"
+#include "memory.h"
 
 /* Initial capacity in bytes; most texts are shorter. */
 #define TEXT_LEAST 4096
@@ -15,20 +16,17 @@ void buffer_deinit(struct buffer *buffer)
 	*buffer = (struct buffer){0};
 }
 
-bool buffer_grow(struct buffer *buffer, size_t more)
+void buffer_grow(struct buffer *buffer, size_t more)
 {
 	size_t need = buffer->count + more;
-	if (need >= more &&
-	    list_grow(&buffer->text, &buffer->capacity, need < TEXT_LEAST ? TEXT_LEAST : need, 1))
-		return true;
-	buffer->failed = true;
-	return false;
+	if (need < more)
+		memory_end();
+	list_grow(&buffer->text, &buffer->capacity, need < TEXT_LEAST ? TEXT_LEAST : need, 1);
 }
 
 static void fill(struct buffer *buffer, char c, size_t count)
 {
-	if (!buffer_reserve(buffer, count))
-		return;
+	buffer_reserve(buffer, count);
 	memset(buffer->text + buffer->count, c, count);
 	buffer->count += count;
 }
@@ -97,8 +95,7 @@ void buffer_hex(struct buffer *buffer, uint64_t number, unsigned int width)
 void buffer_format(struct buffer *buffer, const char *format, ...)
 {
 	va_list args;
-	if (!buffer_reserve(buffer, 256))
-		return;
+	buffer_reserve(buffer, 256);
 	for (int tries = 0; tries < 2; tries++) {
 		size_t room = buffer->capacity - buffer->count;
 		va_start(args, format);
@@ -110,7 +107,6 @@ void buffer_format(struct buffer *buffer, const char *format, ...)
 			buffer->count += (size_t)length;
 			return;
 		}
-		if (!buffer_reserve(buffer, (size_t)length + 1))
-			return;
+		buffer_reserve(buffer, (size_t)length + 1);
 	}
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Growing text buffer for output that printf() would slow down. Its content is written to a stream in
- * one call. If memory runs out, appended text is dropped and `failed` is set.
+ * one call.
  */
 #ifndef BUFFER_H
 #define BUFFER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,23 +15,24 @@ struct buffer {
 	char *text;
 	size_t count, capacity;
 	enum text_form form; /* form in which buffer_name() writes names */
-	bool failed;
 };
 
 void buffer_deinit(struct buffer *buffer);
 
-/* Makes room for `more` further bytes. Returns false when out of memory. */
-bool buffer_grow(struct buffer *buffer, size_t more);
+void buffer_grow(struct buffer *buffer, size_t more);
 
-static inline bool buffer_reserve(struct buffer *buffer, size_t more)
+/* Makes room for `more` further bytes. */
+static inline void buffer_reserve(struct buffer *buffer, size_t more)
 {
-	return more <= buffer->capacity - buffer->count || buffer_grow(buffer, more);
+	if (more > buffer->capacity - buffer->count)
+		buffer_grow(buffer, more);
 }
 
 static inline void buffer_put(struct buffer *buffer, const char *text, size_t size)
 {
-	if (!size || !buffer_reserve(buffer, size))
+	if (!size)
 		return;
+	buffer_reserve(buffer, size);
 	memcpy(buffer->text + buffer->count, text, size);
 	buffer->count += size;
 }
@@ -44,8 +44,8 @@ static inline void buffer_string(struct buffer *buffer, const char *text)
 
 static inline void buffer_char(struct buffer *buffer, char c)
 {
-	if (buffer_reserve(buffer, 1))
-		buffer->text[buffer->count++] = c;
+	buffer_reserve(buffer, 1);
+	buffer->text[buffer->count++] = c;
 }
 
 /* Appends text of unknown origin, such as a name in a recording, as buffer->form requires. */

@@ -22,6 +22,7 @@ extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_script;
 extern const struct command command_stat;
+extern const struct command command_top;
 
 /* Exit statuses for sprof's own errors, as opposed to the recorded command's status. */
 enum {

@@ -114,6 +114,12 @@ static void explain_memory(void)
 			  "sudo sysctl vm.overcommit_memory=0");
 }
 
+void diag_no_memory(void)
+{
+	put_line("sprof: ", "out of memory");
+	explain_memory();
+}
+
 void diag_error(struct sp_error *error)
 {
 	if (!error)

@@ -14,6 +14,9 @@
  */
 void diag_error(struct sp_error *error);
 
+/* Prints that memory ran out, and the limits of this process. */
+void diag_no_memory(void);
+
 void diag_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints a line that continues the previous message. */

@@ -9,6 +9,8 @@
 #include <sprof/private/command.h>
 #include <sprof/private/describe.h>
 #include "diag.h"
+#include "memory.h"
+#include "text.h"
 
 /* Number of damaged offsets that are printed; further ones are only counted. */
 #define SHOWN_DAMAGE 3
@@ -20,6 +22,14 @@ const char *input_path(const char *given)
 	if (access("sprof.data", F_OK) && !access("perf.data", F_OK))
 		return "perf.data";
 	return "sprof.data";
+}
+
+char *input_command(const char *command, const char *path)
+{
+	char *text = xstrdup(command);
+	return !path || !strcmp(path, input_path(NULL))
+		       ? text
+		       : text_append_word(text_append_word(text, "-i"), path);
 }
 
 bool input_operand(const char **given, int argc, char **argv, int operand)
@@ -152,4 +162,18 @@ struct sp_error *input_time(struct sp_reader *reader, uint64_t *first_ns, uint64
 	}
 	sp_reader_rewind(reader);
 	return NULL;
+}
+
+bool recordings_have_waits(const struct sp_recording *recordings, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < sp_reader_event_count(recordings[i].reader); j++)
+			if (!strcmp(sp_reader_event(recordings[i].reader, j)->name, "offcpu-time"))
+				return true;
+	return false;
+}
+
+bool event_is_of_switches(const char *event)
+{
+	return !strcmp(event, "offcpu-time") || !strcmp(event, "preempted-time");
 }

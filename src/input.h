@@ -16,6 +16,12 @@
 const char *input_path(const char *given);
 
 /*
+ * Returns the command, with -i and the recording unless its path is the default or NULL. It is
+ * quoted for a shell. The caller frees it.
+ */
+char *input_command(const char *command, const char *path);
+
+/*
  * Sets *given, the value of -i, to the operand `argv[operand]`, if there is one. Returns false after
  * printing an error if -i and the operands name more than one recording.
  */
@@ -55,5 +61,11 @@ const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT]);
  * rewinding the reader. Sets both to 0 if there are no samples.
  */
 struct sp_error *input_time(struct sp_reader *reader, uint64_t *first_ns, uint64_t *last_ns);
+
+/* Returns whether perf or sprof recorded waits in any: then the default mode is wall, else cpu. */
+bool recordings_have_waits(const struct sp_recording *recordings, size_t count);
+
+/* Returns whether an event has samples of threads that leave a CPU: of waits, or of preemptions. */
+bool event_is_of_switches(const char *event);
 
 #endif

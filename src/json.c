@@ -92,8 +92,17 @@ void json_end_lines(struct json *json, char bracket)
 
 void json_string(struct json *json, const char *key, const char *text)
 {
+	if (!text)
+		return;
 	put_key(json, key);
 	json_put_text(json->out, text);
+}
+
+void json_hex(struct json *json, const char *key, uint64_t number)
+{
+	char text[24];
+	snprintf(text, sizeof(text), "0x%" PRIx64, number);
+	json_string(json, key, text);
 }
 
 void json_unsigned(struct json *json, const char *key, uint64_t number)

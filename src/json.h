@@ -45,7 +45,11 @@ void json_begin_lines(struct json *json, const char *key, char bracket);
 void json_end(struct json *json, char bracket);
 void json_end_lines(struct json *json, char bracket);
 
+/* Writes a text; nothing if it is NULL: unknown. */
 void json_string(struct json *json, const char *key, const char *text);
+
+/* Writes the text "0x1f". */
+void json_hex(struct json *json, const char *key, uint64_t number);
 void json_unsigned(struct json *json, const char *key, uint64_t number);
 void json_signed(struct json *json, const char *key, int64_t number);
 void json_bool(struct json *json, const char *key, bool value);

@@ -4,8 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "memory.h"
 
-bool list_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size)
+bool list_try_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size)
 {
 	size_t grown = *capacity < 8 ? 8 : *capacity;
 	void *items;
@@ -20,4 +21,10 @@ bool list_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_s
 	memcpy(items_pointer, &items, sizeof(items));
 	*capacity = grown;
 	return true;
+}
+
+void list_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size)
+{
+	if (!list_try_grow(items_pointer, capacity, need, item_size))
+		memory_end();
 }

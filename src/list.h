@@ -3,7 +3,7 @@
  * A growing array of any type; zeroed, it is empty:
  *
  *     LIST(int) fds = {0};
- *     int *slot = list_push(&fds);    NULL when out of memory
+ *     *list_push(&fds) = fd;
  *     for (size_t i = 0; i < fds.count; i++) use(fds.items[i]);
  *     free(fds.items);
  *
@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "memory.h"
 
 #define LIST(type)                                                                          \
 	struct {                                                                            \
@@ -23,17 +24,27 @@
 	}
 
 /*
- * Grows the array to a capacity of at least `need` items. Returns false when out of memory; the array
- * is then unchanged.
+ * Grows the array to a capacity of at least `need` items. list_try_grow() returns false when out of
+ * memory; the array is then unchanged.
  */
-bool list_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size);
+void list_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size);
+bool list_try_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size);
 
 #define list_reserve(list, need)                                                            \
-	((need) <= (list)->capacity ||                                                      \
-	 list_grow(&(list)->items, &(list)->capacity, (need), sizeof(*(list)->items)))
+	((need) <= (list)->capacity                                                         \
+		 ? (void)0                                                                  \
+		 : list_grow(&(list)->items, &(list)->capacity, (need), sizeof(*(list)->items)))
 
-/* Appends an uninitialised item and returns it. Returns NULL when out of memory. */
+/* Appends an uninitialised item and returns it. */
 #define list_push(list)                                                                     \
-	(list_reserve((list), (list)->count + 1) ? &(list)->items[(list)->count++] : NULL)
+	(list_reserve((list), (list)->count + 1), &(list)->items[(list)->count++])
+
+/* The same while recording, which memory must not end: returns NULL when out of memory. */
+#define list_try_push(list)                                                                 \
+	((list)->count < (list)->capacity ||                                                \
+			 list_try_grow(&(list)->items, &(list)->capacity, (list)->count + 1, \
+				       sizeof(*(list)->items))                              \
+		 ? &(list)->items[(list)->count++]                                          \
+		 : NULL)
 
 #endif

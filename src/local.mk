@@ -15,6 +15,7 @@ src_libcommand_la_SOURCES = \
 	src/input.c src/input.h \
 	src/json.c src/json.h \
 	src/list.c src/list.h \
+	src/memory.c src/memory.h \
 	src/nearest.c src/nearest.h \
 	src/options.c src/options.h \
 	src/output_file.c src/output_file.h \
@@ -36,6 +37,7 @@ src_sprof_SOURCES = \
 UNIT_TESTS += \
 	tests/unit/test_nearest.c \
 	tests/unit/test_options.c \
+	tests/unit/test_progress.c \
 	tests/unit/test_session.c \
 	tests/unit/test_source_files.c \
 	tests/unit/test_text.c

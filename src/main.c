@@ -10,8 +10,10 @@
 #include "cmd/record/record.h"
 #include "command.h"
 #include "diag.h"
+#include "memory.h"
 #include "nearest.h"
 #include "pager.h"
+#include "text.h"
 
 /*
  * perf's commands that sprof does not have. `sprof diff` must not record the program diff, and so
@@ -48,7 +50,6 @@ static const struct {
 	{"sched", "'sprof record --off-cpu PROGRAM' records waits, 'sprof report -T' shows them"},
 	{"test", "use perf test"},
 	{"timechart", "'sprof report -o report.html' shows the times of each thread"},
-	{"top", "use 'sprof record -a --duration 5', then 'sprof report'"},
 	{"trace", "use perf trace or strace"},
 };
 
@@ -67,10 +68,11 @@ static const char *perf_command_remedy(const char *name)
 static const struct {
 	const char *names, *text;
 } tasks[] = {
-	{"hot functions cpu slow",
-	 "Find hot functions:\n"
+	{"hot functions cpu slow kernel syscalls libraries",
+	 "Find hot functions, or how much the kernel and libraries use:\n"
 	 "  sprof record ./program\n"
-	 "  sprof report\n"},
+	 "  sprof report\n"
+	 "  sprof report -s dso                by program, library and kernel (system calls)\n"},
 	{"lines line source srcline instructions assembly",
 	 "Find hot source lines:\n"
 	 "  sprof record ./program\n"
@@ -90,7 +92,7 @@ static const struct {
 	 "  sprof record --off-cpu ./program\n"
 	 "  sprof report                       time on a CPU and in waits, by function\n"
 	 "  sprof report --mode off-cpu -g     waits alone, with callers\n"
-	 "  sprof report -s waits_for          by reason: disk, lock, network, ...\n"},
+	 "  sprof report -s waits_for          by reason: disk, futex (a lock), socket, ...\n"},
 	{"wakers waker wakeups wake-ups",
 	 "Find out which threads end the waits of others. Wake-ups are recorded as root:\n"
 	 "  sprof record --wakers ./program\n"
@@ -108,6 +110,7 @@ static const struct {
 	 "Find hot functions of Java, Node.js and .NET:\n"
 	 "  sprof record --runtime-names java -jar app.jar\n"
 	 "  sprof report\n"
+	 "Node.js is the same: sprof record --runtime-names node app.js\n"
 	 "For a Java process that runs already, after the program has become warm:\n"
 	 "  sprof record -p PID --duration 10; jcmd PID Compiler.perfmap; sprof archive\n"},
 	{"latency",
@@ -128,6 +131,12 @@ static const struct {
 	 "Find where a program allocates memory, as root ('ldd ./program' shows libc's path):\n"
 	 "  sprof record -e uprobe:/lib/x86_64-linux-gnu/libc.so.6:malloc ./program\n"
 	 "  sprof report --callers malloc      functions that call malloc\n"},
+	{"changes change phases phase halves",
+	 "See what changes within a recording:\n"
+	 "  sprof report --explain             functions that are hot in a part of the time only\n"
+	 "  sprof diff --time 0%-50% --time 50%-100% sprof.data\n"
+	 "  sprof report --time 0%-50%         the first half\n"
+	 "  sprof report --no-children -s time,function --time-quantum 1s\n"},
 	{"lost losses missing limits quality",
 	 "See what is lost, truncated or without a name in a recording, and the remedies:\n"
 	 "  sprof report                       its head has the most important ones\n"
@@ -142,6 +151,11 @@ static const struct {
 	 "Then by program, and by function:\n"
 	 "  sprof report -s comm\n"
 	 "  sprof report -s function\n"},
+	{"live watch realtime top now",
+	 "Watch the hot functions of the last seconds, live:\n"
+	 "  sprof top                          all processes, or own ones without that right\n"
+	 "  sprof top -p PID --off-cpu         a process, and what it waits for\n"
+	 "  sprof top -a -s comm --stdio       by program, as text\n"},
 	{"continuous rotation flight",
 	 "Record for a long time, or keep the last 30 seconds in memory:\n"
 	 "  sprof record -a -F 99 --switch-output=1h --keep 24\n"
@@ -171,6 +185,7 @@ static const struct command *const commands[] = {
 	&command_report,
 	&command_annotate,
 	&command_browse,
+	&command_top,
 	&command_diff,
 	&command_stat,
 	&command_list,
@@ -224,22 +239,6 @@ static int run(const struct command *command, int argc, char **argv)
 	return finish(status);
 }
 
-/*
- * Appends a word, quoted for a shell, to a command line. Returns NULL when out of memory, or if the
- * word contains a quote.
- */
-static char *append_word(char *text, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_./:@%+=,-";
-	const char *quote = *word && !word[strspn(word, plain)] ? "" : "'";
-	char *longer = NULL;
-	if (text && !strchr(word, '\'') && asprintf(&longer, "%s %s%s%s", text, quote, word, quote) < 0)
-		longer = NULL;
-	free(text);
-	return longer;
-}
-
 static const struct command *find_command(const char *name)
 {
 	for (const struct command *const *command = commands; *command; command++)
@@ -248,9 +247,11 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static int reject_command(const char *word)
+/* `asks_help`: names of tasks are candidates, too. */
+static int reject_command(const char *word, bool asks_help)
 {
 	struct nearest nearest = {.name = NULL};
+	char names[2048] = "", *rest = names;
 	const char *remedy = perf_command_remedy(word);
 	if (remedy) {
 		diag_say("'%s' is a command of perf, not of sprof: %s", word, remedy);
@@ -262,10 +263,17 @@ static int reject_command(const char *word)
 		nearest_add(&nearest, word, strlen(word), (*command)->name);
 	nearest_add(&nearest, word, strlen(word), "help");
 	nearest_add(&nearest, word, strlen(word), "version");
+	for (size_t i = 0; asks_help && i < sizeof(tasks) / sizeof(*tasks); i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s ",
+			 tasks[i].names);
+	for (const char *name; asks_help && (name = strsep(&rest, " "));)
+		if (*name)
+			nearest_add(&nearest, word, strlen(word), name);
+	const char *kind = asks_help ? "topic" : "command";
 	if (nearest.name)
-		diag_say("unknown command '%s'; did you mean '%s'?", word, nearest.name);
+		diag_say("unknown %s '%s'; did you mean '%s'?", kind, word, nearest.name);
 	else
-		diag_say("unknown command '%s'; see 'sprof help'", word);
+		diag_say("unknown %s '%s'; see 'sprof help'", kind, word);
 	return EXIT_USAGE;
 }
 
@@ -273,15 +281,15 @@ static int reject_command(const char *word)
 static int reject_option(char **words)
 {
 	struct nearest nearest = {.name = NULL};
-	char *text = strdup("sprof record");
+	char *text = xstrdup("sprof record");
 	nearest_add(&nearest, *words, strlen(*words), "--help");
 	nearest_add(&nearest, *words, strlen(*words), "--version");
 	diag_say("unknown option '%s'%s%s%s", *words, nearest.name ? "; did you mean '" : "",
 		 nearest.name ?: "", nearest.name ? "'?" : "");
 	if (!nearest.name && words[1]) {
 		for (char **word = words; *word; word++)
-			text = append_word(text, *word);
-		diag_more("Put options after a command: %s", text ?: "sprof record OPTION PROGRAM");
+			text = text_append_word(text, *word);
+		diag_more("Put options after a command: %s", text);
 	} else if (!nearest.name) {
 		diag_more("'sprof help' lists the commands.");
 	}
@@ -299,6 +307,7 @@ int main(int argc, char **argv)
 	char help_option[] = "--help";
 	/* Messages and tables use the terminal's character set. */
 	setlocale(LC_CTYPE, "");
+	memory_at_end(diag_no_memory);
 	if (argc < 2) {
 		help(stderr);
 		return EXIT_USAGE;
@@ -339,5 +348,5 @@ int main(int argc, char **argv)
 	if (is_program ||
 	    (!asks_help && !perf_command_remedy(argv[1]) && child_is_program(argv[1])))
 		return finish(program_run(argv + 1));
-	return reject_command(argv[1]);
+	return reject_command(argv[1], asks_help);
 }

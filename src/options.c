@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "diag.h"
+#include "memory.h"
 #include "nearest.h"
 
 /* Help of a command, printed from its option table. */
@@ -291,33 +292,34 @@ static const char *item_end(const char *text)
 	return text + strlen(text);
 }
 
-bool option_strings_push(struct option_strings *strings, const char *text, size_t size)
+bool option_strings_has(const struct option_strings *strings, const char *text)
 {
-	char *copy = list_reserve(strings, strings->count + 1) ? strndup(text, size) : NULL;
-	if (copy)
-		*list_push(strings) = copy;
-	else
-		diag_say("out of memory");
-	return copy;
+	for (size_t i = 0; i < strings->count; i++)
+		if (!strcmp(strings->items[i], text))
+			return true;
+	return false;
 }
 
-bool option_strings_add(struct option_strings *strings, const char *text)
+void option_strings_push(struct option_strings *strings, const char *text, size_t size)
+{
+	*list_push(strings) = xstrndup(text, size);
+}
+
+void option_strings_add(struct option_strings *strings, const char *text)
 {
 	while (*text) {
 		const char *end = item_end(text);
-		if (end > text && !option_strings_push(strings, text, (size_t)(end - text)))
-			return false;
+		if (end > text)
+			option_strings_push(strings, text, (size_t)(end - text));
 		text = *end ? end + 1 : end;
 	}
-	return true;
 }
 
 bool option_parse_strings(const struct option *option, const char *text)
 {
 	struct option_strings *strings = option->value;
 	size_t before = strings->count;
-	if (!option_strings_add(strings, text))
-		return false;
+	option_strings_add(strings, text);
 	/*
 	 * An empty list would disable the filter, which is surely not what the user wants: rejects it.
 	 */
@@ -328,8 +330,6 @@ static bool numbers_push(struct option_numbers *numbers, uint64_t first, uint64_
 {
 	size_t count = last - first + 1;
 	if (last - first >= MAX_NUMBERS || numbers->count + count > MAX_NUMBERS)
-		return false;
-	if (!list_reserve(numbers, numbers->count + count))
 		return false;
 	for (uint64_t number = first; number <= last; number++)
 		*list_push(numbers) = (int32_t)number;
@@ -357,9 +357,9 @@ bool option_parse_numbers(const struct option *option, const char *text)
 		option->name && !strcmp(option->name, "pid")
 			? "a list of process IDs; -p $(pgrep -d, NAME) has those of a name"
 			: "a list of numbers and ranges such as 0,4-7";
-	char *copy = strdup(text), *rest = copy, *item;
-	bool fine = copy && *copy;
-	while (fine && (item = strsep(&rest, ",")))
+	char *copy = xstrdup(text), *rest = copy, *item;
+	bool fine = *copy;
+	while (fine && (item = strsep(&rest, ", \n")))
 		fine = numbers_add_item(option->value, item);
 	free(copy);
 	return fine || option_reject(option, text, wanted);

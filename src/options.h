@@ -75,7 +75,10 @@ struct option {
 	 .value = OPTION_TYPED(value_, struct option_strings *), .parse = option_parse_strings, \
 	 __VA_ARGS__}
 
-/* Option with a list of numbers: "1,4-7". If repeated, the lists are joined. */
+/*
+ * Option with a list of numbers, separated by commas or blanks: "1,4-7", "1 4". If repeated, the
+ * lists are joined.
+ */
 #define OPTION_NUMBERS(letter_, name_, argument_, value_, help_, ...)                       \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = OPTION_TYPED(value_, struct option_numbers *), .parse = option_parse_numbers, \
@@ -129,10 +132,12 @@ struct sp_number_list option_numbers_list(const struct option_numbers *numbers);
  * Adds the items of "a,b" to the list. A comma within brackets is part of a name: "f(int, int),g" has
  * two items, and so has "map<int,int>::find,g".
  */
-bool option_strings_add(struct option_strings *strings, const char *text);
+void option_strings_add(struct option_strings *strings, const char *text);
 
 /* Adds `size` bytes of `text` as one item. Returns false after printing that memory is exhausted. */
-bool option_strings_push(struct option_strings *strings, const char *text, size_t size);
+/* Returns whether the list has the text. */
+bool option_strings_has(const struct option_strings *strings, const char *text);
+void option_strings_push(struct option_strings *strings, const char *text, size_t size);
 
 /* Parses all of `text` as a number from `low` to `high`. Returns false if it is none. */
 bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret);

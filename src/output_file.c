@@ -8,12 +8,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "diag.h"
+#include "memory.h"
 
 /* Attempts to find an unused name for the temporary file. */
 #define TRIES 100
 
+/* The temporary file of the process, if it has one: a process writes one at a time. */
+static const char *unfinished;
+
+static void remove_unfinished(void)
+{
+	if (unfinished)
+		unlink(unfinished);
+}
+
 static void deinit(struct output_file *file)
 {
+	unfinished = NULL;
 	free(file->path);
 	free(file->temporary);
 	*file = (struct output_file){0};
@@ -23,16 +34,15 @@ static void deinit(struct output_file *file)
 static int create(struct output_file *file)
 {
 	for (int i = 0; i < TRIES; i++) {
-		if (asprintf(&file->temporary, "%s.tmp-%d-%d", file->path, (int)getpid(), i) < 0) {
-			file->temporary = NULL;
-			errno = ENOMEM;
-			return -1;
-		}
+		file->temporary = xasprintf("%s.tmp-%d-%d", file->path, (int)getpid(), i);
 		/* It may have names, source lines and instructions that only root may read. */
 		mode_t mode = geteuid() ? 0666 : 0600;
 		int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (fd >= 0)
+		if (fd >= 0) {
+			unfinished = file->temporary;
+			memory_at_end(remove_unfinished);
 			return fd;
+		}
 		free(file->temporary);
 		file->temporary = NULL;
 		if (errno != EEXIST)
@@ -130,15 +140,15 @@ static bool open_stream(struct output_file *file, int fd, const char *path)
 
 bool output_file_open(struct output_file *file, const char *path)
 {
-	*file = (struct output_file){.path = strdup(path)};
-	return open_stream(file, file->path ? open_path(file) : -1, path);
+	*file = (struct output_file){.path = xstrdup(path)};
+	return open_stream(file, open_path(file), path);
 }
 
 bool output_file_open_in_place(struct output_file *file, const char *path, bool append)
 {
-	*file = (struct output_file){.path = strdup(path)};
+	*file = (struct output_file){.path = xstrdup(path)};
 	int flags = O_CREAT | (append ? O_APPEND : O_TRUNC);
-	return open_stream(file, file->path ? open_in_place(file, flags) : -1, path);
+	return open_stream(file, open_in_place(file, flags), path);
 }
 
 int output_file_close(struct output_file *file, bool complete)

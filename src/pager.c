@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "diag.h"
+#include "memory.h"
 
 #define MAX_WORDS 32
 
@@ -88,6 +89,17 @@ static void write_much(FILE *out)
 	__fsetlocking(out, FSETLOCKING_BYCALLER);
 }
 
+/* The running pager: the terminal is its own until it ends. */
+static struct pager running;
+
+static void end_running(void)
+{
+	if (!running.pid)
+		return;
+	close(fileno(running.out));
+	waitpid(running.pid, NULL, 0);
+}
+
 struct pager pager_open(bool wanted)
 {
 	struct pager pager = {.out = stdout};
@@ -105,6 +117,8 @@ struct pager pager_open(bool wanted)
 	pager.out = fdopen(input, "w");
 	if (pager.out) {
 		write_much(pager.out);
+		running = pager;
+		memory_at_end(end_running);
 		return pager;
 	}
 	close(input);
@@ -127,6 +141,7 @@ int pager_close(struct pager *pager)
 	if (pager->errnum)
 		error = pager->errnum;
 	if (pager->pid) {
+		running.pid = 0;
 		fclose(pager->out);
 		while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
 			;

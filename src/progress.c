@@ -11,25 +11,28 @@
 #define FIRST_MS 300 /* no progress line for calls shorter than this */
 #define NEXT_MS 100
 
-static const char *const names[] = {
-	[SP_STEP_NONE] = "reading",
-	[SP_STEP_INFLATE] = "reading compressed records",
-	[SP_STEP_MAPPINGS] = "reading mappings",
-	[SP_STEP_SAMPLES] = "reading samples",
-	[SP_STEP_NAMES] = "reading debug information",
-	[SP_STEP_ROWS] = "summing samples",
-	[SP_STEP_RECORDS] = "writing records",
-};
-
-static void show(const struct sp_ctx *ctx)
+const char *progress_step_name(enum sp_step step)
 {
-	uint64_t done, total;
-	enum sp_step step = sp_ctx_progress(ctx, &done, &total);
+	static const char *const names[] = {
+		[SP_STEP_NONE] = "reading",
+		[SP_STEP_INFLATE] = "reading compressed records",
+		[SP_STEP_MAPPINGS] = "reading mappings",
+		[SP_STEP_SAMPLES] = "reading samples",
+		[SP_STEP_NAMES] = "reading debug information",
+		[SP_STEP_ROWS] = "summing samples",
+		[SP_STEP_RECORDS] = "writing records",
+	};
+	return names[step];
+}
+
+static void show(const struct progress *progress)
+{
+	uint64_t done = 0, total = 0;
+	enum sp_step step = progress->name ? SP_STEP_NONE :
+			    sp_ctx_progress(progress->ctx, &done, &total);
+	fprintf(stderr, "\r\033[K%s", progress->name ?: progress_step_name(step));
 	if (total)
-		fprintf(stderr, "\r\033[K%s: %.0f%%", names[step],
-			100 * (double)done / (double)total);
-	else
-		fprintf(stderr, "\r\033[K%s", names[step]);
+		fprintf(stderr, ": %.0f%%", 100 * (double)done / (double)total);
 	fflush(stderr);
 }
 
@@ -52,7 +55,9 @@ static void *show_until_end(void *arg)
 	while (!progress->ended) {
 		if (!pthread_cond_timedwait(&progress->end, &progress->lock, &next))
 			continue;
-		show(progress->ctx);
+		if (!shown && progress->after_output)
+			fputs("\n", stderr);
+		show(progress);
 		shown = true;
 		next = after_ms(NEXT_MS);
 	}
@@ -64,11 +69,10 @@ static void *show_until_end(void *arg)
 	return NULL;
 }
 
-void progress_begin(struct progress *progress, const struct sp_ctx *ctx, bool wanted)
+static void start(struct progress *progress, bool wanted)
 {
 	pthread_condattr_t attributes;
 	sigset_t all, before;
-	*progress = (struct progress){.ctx = ctx};
 	const char *terminal = getenv("TERM");
 	if (!wanted || !isatty(STDERR_FILENO) || !terminal || !strcmp(terminal, "dumb"))
 		return;
@@ -82,6 +86,24 @@ void progress_begin(struct progress *progress, const struct sp_ctx *ctx, bool wa
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	progress->started = !pthread_create(&progress->thread, NULL, show_until_end, progress);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void progress_begin(struct progress *progress, const struct sp_ctx *ctx, bool wanted)
+{
+	*progress = (struct progress){.ctx = ctx};
+	start(progress, wanted);
+}
+
+void progress_begin_writing(struct progress *progress, bool wanted)
+{
+	*progress = (struct progress){.name = "writing the file"};
+	start(progress, wanted);
+}
+
+void progress_begin_finishing(struct progress *progress, bool wanted)
+{
+	*progress = (struct progress){.name = "finishing the recording", .after_output = true};
+	start(progress, wanted);
 }
 
 void progress_end(struct progress *progress)

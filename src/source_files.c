@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "diag.h"
+#include "memory.h"
 
 void source_roots_deinit(struct source_roots *roots)
 {
@@ -27,10 +28,6 @@ bool source_roots_open(struct source_roots *roots, const char *const *directorie
 	if (!count) {
 		directories = current;
 		count = 1;
-	}
-	if (!list_reserve(roots, count + 1)) {
-		diag_say("out of memory");
-		return false;
 	}
 	for (size_t i = 0; i < count; i++) {
 		char *path = realpath(directories[i], NULL);
@@ -98,23 +95,28 @@ static int find_below(int directory, char *path)
 	return fd;
 }
 
-/* Reads a file that find_below() found. Returns NULL if it cannot be read or is not text. */
+/*
+ * Reads a file that find_below() found; the caller frees the text. Returns NULL if it cannot be
+ * read or is not text.
+ */
 static char *read_text(int found, size_t size)
 {
 	char link[32];
 	size_t done = 0;
+	bool failed = false;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
 	int fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	char *text = fd >= 0 ? malloc(size + 1) : NULL;
+	char *text = fd >= 0 ? xmalloc(size + 1) : NULL;
 	while (text && done < size) {
 		ssize_t got = read(fd, text + done, size - done);
+		failed = got < 0;
 		if (got <= 0)
 			break;
 		done += (size_t)got;
 	}
 	if (fd >= 0)
 		close(fd);
-	if (!text || memchr(text, '\0', done)) {
+	if (!text || failed || memchr(text, '\0', done)) {
 		free(text);
 		return NULL;
 	}

@@ -82,6 +82,13 @@ static int code_width(uint32_t code)
 	return width < 0 ? 1 : width;
 }
 
+const char *term_bar(const struct term *term, double height)
+{
+	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+	return (term->utf8 ? blocks : plain)[(size_t)height];
+}
+
 void term_pad(int width, FILE *out)
 {
 	static const char blanks[] = "                                ";

@@ -42,6 +42,9 @@ void term_end(const struct term *term, enum term_style style, FILE *out);
 /* Returns `utf8` if the terminal shows UTF-8, else `plain`. */
 const char *term_glyph(const struct term *term, const char *utf8, const char *plain);
 
+/* Returns a bar of one column, with one of nine heights: 0, blank, to 8. */
+const char *term_bar(const struct term *term, double height);
+
 /* Writes `width` blanks; none if it is not positive. */
 void term_pad(int width, FILE *out);
 

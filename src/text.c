@@ -3,7 +3,9 @@
 
 #include <langinfo.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include "memory.h"
 #include <unistd.h>
 
 /*
@@ -150,4 +152,65 @@ void text_write(const char *text, enum text_form form, FILE *out)
 			return;
 		fwrite(piece, 1, size, out);
 	}
+}
+
+size_t text_expand_tabs(const char *line, size_t size, size_t most, char *copy)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < size && used < most; i++) {
+		if (line[i] == '\r')
+			continue;
+		if (line[i] != '\t') {
+			copy[used++] = line[i];
+			continue;
+		}
+		do
+			copy[used++] = ' ';
+		while (used % TEXT_TAB);
+	}
+	copy[used] = '\0';
+	return used;
+}
+
+char *text_expression(const char *text)
+{
+	char *expression = xmalloc(2 * strlen(text) + 1), *end = expression;
+	for (; *text; text++) {
+		if (strchr(".[]()*+?{}|^$\\", *text))
+			*end++ = '\\';
+		*end++ = *text;
+	}
+	*end = '\0';
+	return expression;
+}
+
+const char *text_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+bool text_is_same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+char *text_append_word(char *text, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./:@%+=,-";
+	bool bare = *word && !word[strspn(word, plain)];
+	char *longer = xrealloc(text, strlen(text) + 4 * strlen(word) + 4);
+	char *end = longer + strlen(longer);
+	if (end > longer)
+		*end++ = ' ';
+	if (bare) {
+		strcpy(end, word);
+		return longer;
+	}
+	*end++ = '\'';
+	for (; *word; word++)
+		end = *word == '\'' ? stpcpy(end, "'\\''") : stpncpy(end, word, 1);
+	strcpy(end, "'");
+	return longer;
 }

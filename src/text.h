@@ -6,6 +6,7 @@
 #ifndef TEXT_H
 #define TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,6 +55,28 @@ const char *text_piece(const char **text, enum text_form form, char buffer[TEXT_
 
 /* Writes a text in this form to a stream. */
 void text_write(const char *text, enum text_form form, FILE *out);
+
+/*
+ * Appends a word to a command line, which it frees: after a blank, and quoted for a shell if
+ * necessary. Returns the new one, for the caller to free.
+ */
+char *text_append_word(char *text, const char *word);
+
+/*
+ * Copies a line's first bytes with blanks for tabs, and without carriage returns. `copy` has
+ * TEXT_TAB bytes more than `most`, and a NUL after the text. Returns the text's size.
+ */
+#define TEXT_TAB 8
+size_t text_expand_tabs(const char *line, size_t size, size_t most, char *copy);
+
+/* Returns an extended regular expression that matches the text, for the caller to free. */
+char *text_expression(const char *text);
+
+/* Returns the path's part after the last slash. */
+const char *text_base_name(const char *path);
+
+/* Returns whether both texts are equal, or both are NULL. */
+bool text_is_same(const char *a, const char *b);
 
 /*
  * Returns true for characters that must not reach a terminal: C0, DEL, C1, and marks that reorder text.

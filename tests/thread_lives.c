@@ -97,7 +97,7 @@ static bool add_thread(struct thread_lives *threads, const struct reading *readi
 	const struct sp_filter *filter = reading->filter;
 	uint64_t name_ns = whole->end_ns > whole->begin_ns ? whole->end_ns - 1 : whole->end_ns;
 	const char *comm = machine_comm(reading->read.machine, whole->pid, whole->tid, name_ns);
-	struct task_totals totals = {.split = TASK_SPLIT_NONE};
+	struct task_totals totals = {.split = whole->split};
 	if (filter &&
 	    (!has_number(&filter->pids, whole->pid) || !has_number(&filter->tids, whole->tid) ||
 	     !filter_pattern(filter->comms.items, filter->comms.count, comm)))

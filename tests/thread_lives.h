@@ -13,7 +13,7 @@
 /* Source of the time from waking to running. */
 enum thread_split {
 	THREAD_SPLIT_NONE,      /* it is part of blocked_ns */
-	THREAD_SPLIT_SCHEDSTAT, /* the kernel's count; slices have it in blocked_ns */
+	THREAD_SPLIT_SCHEDSTAT, /* the kernel's count; each wait has an equal part of it */
 	THREAD_SPLIT_WAKING,    /* samples of wake-ups */
 };
 

@@ -88,7 +88,8 @@ struct sp_analysis_rows {
 	bool annotate;
 	/*
 	 * Two or more threads of a process with names that differ only in numbers are one comm,
-	 * "worker-* (16 threads)"; not with SP_KEY_TID.
+	 * "worker-* (16 threads)"; not with SP_KEY_TID. With SP_KEY_PID, modes of threads have
+	 * the number in the process, without idle threads, and equal names are one, too.
 	 */
 	bool pools;
 	/*

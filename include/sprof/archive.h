@@ -20,6 +20,11 @@ struct sp_archive_options {
 	 */
 	bool binaries;
 	/*
+	 * Store the instructions of sampled functions, the hottest first: at most 64 KiB of a
+	 * function and 4 MiB in all, from files that every user may read.
+	 */
+	bool code;
+	/*
 	 * The recorder of the recording, stopped or at work: files that it opened to unwind stacks
 	 * have names, even if their containers are gone. May be NULL.
 	 */

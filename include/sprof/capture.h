@@ -168,12 +168,14 @@ struct sp_capture_sampling {
 	const struct sp_event_list *event_lists;
 	size_t event_list_count;
 	enum sp_choice samples;     /* off: record counts and side-band only */
-	/* Frequency; 0, unless `period` is set: 997, and every 1236068 ns for clocks of tasks. */
+	/* Frequency; 0, unless `period` is set: 997; clocks without dithering: 1236068 ns. */
 	uint64_t freq_hz;
 	uint64_t period;            /* sample every `period` events; 0: by frequency */
 	/* Fail if freq_hz is above the kernel's limit; else reduce it, with a note. */
 	bool strict_freq;
 	enum sp_choice adapt;       /* reduce the rate while too many samples are lost */
+	/* Vary the rate of CPU-wide clocks at random, unless `period` is set; default: on. */
+	enum sp_choice dither;
 	bool user_only, kernel_only; /* modifiers of events that have none themselves */
 	/*
 	 * Record waits, too: SWITCH records, and an event offcpu-time. Its periods are the ns that
@@ -244,6 +246,12 @@ struct sp_capture_buffers {
 struct sp_capture_output {
 	size_t size;
 	const char *path;           /* "-": standard output; NULL: "sprof.data" */
+	/*
+	 * Files are in memory and have no names; `path` is for messages. With rotation,
+	 * sp_capture_take_file() returns a complete file, and sp_capture_open_file() the current
+	 * one.
+	 */
+	bool in_memory;
 	/*
 	 * zstd level from 1 (fast) to 22 (small); larger values mean the highest level. 0: no
 	 * compression.
@@ -405,7 +413,7 @@ SP_API const struct perf_event_attr *sp_capture_event_attr(const struct sp_captu
 							   size_t index);
 SP_API bool sp_capture_event_enabled(const struct sp_capture *capture, size_t index);
 
-/* Number of call chains unwound while recording, by end (SP_MISC_END_*). */
+/* Number of written samples with call chains unwound while recording, by end (SP_MISC_END_*). */
 struct sp_capture_stacks {
 	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit;
 	uint64_t skipped;   /* not unwound: the recorder had no time */
@@ -429,6 +437,7 @@ struct sp_capture_stats {
 	uint64_t ring_bytes;    /* size of each ring buffer for samples */
 	uint64_t dump_bytes;    /* with `overwrite`: samples that the ring buffers hold; else 0 */
 	uint64_t duration_ns;   /* from start to stop */
+	uint64_t rate_hz;       /* planned rate of the first event; 0: another fixed period */
 	/*
 	 * CPU time of the command and the children that it waited for, and the part of it that the
 	 * samples stand for. 0, 0: cannot be compared.

@@ -66,7 +66,7 @@ SP_API void sp_ctx_uncancel(struct sp_ctx *ctx);
 enum sp_step {
 	SP_STEP_NONE,     /* no long call has begun */
 	SP_STEP_INFLATE,  /* sp_reader_open() copies compressed records, in bytes */
-	SP_STEP_MAPPINGS, /* reads processes and mappings; it has no total */
+	SP_STEP_MAPPINGS, /* reads processes and mappings, in bytes */
 	SP_STEP_SAMPLES,  /* reads samples, in bytes */
 	SP_STEP_NAMES,    /* reads debug information, in addresses; a script: in batches */
 	SP_STEP_ROWS,     /* makes rows and trees; it has no total */

@@ -5,8 +5,8 @@
  *
  * A run's CPU time in a function is compared as a logarithm. The variance between runs is estimated
  * for each function, moderated by that of all functions (Smyth 2004), and never below that of
- * sampling alone. The rate of false discoveries is bounded over all tested functions (Benjamini and
- * Hochberg 1995).
+ * sampling alone. The probability of a verdict on any function that did not change is bounded (Holm
+ * 1979), however many others did.
  */
 #ifndef SPROF_DIFF_H
 #define SPROF_DIFF_H
@@ -51,8 +51,8 @@ struct sp_change {
 	enum sp_diff_verdict verdict;
 	/*
 	 * Ratio of the smallest change that these runs would find in 9 of 10 comparisons; 0:
-	 * unknown. `runs` is the number of runs a side that would find this change so often; 0:
-	 * unknown.
+	 * unknown. `runs` is the number of runs a side that would decide so often, whatever the
+	 * change is: they find one, or the verdict is SP_DIFF_SAME. 0: unknown.
 	 */
 	double detectable;
 	double runs;
@@ -99,7 +99,7 @@ struct sp_diff_options {
 	 */
 	bool by_share;
 	double least_share; /* rows are tested from this share of either side; 0: 0.005 */
-	double discoveries; /* accepted rate of false discoveries; 0: 0.05 */
+	double risk; /* accepted probability of any verdict on a row that did not change; 0: 0.05 */
 };
 
 struct sp_diff;

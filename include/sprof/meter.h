@@ -280,7 +280,7 @@ struct sp_clock {
 	uint64_t zero, cycles, mask; /* time_zero, time_cycles, time_mask */
 	uint32_t mult;
 	uint16_t shift;
-	bool narrow;                 /* cap_user_time_short: the counter wraps, as time_mask says */
+	bool narrow;                 /* cap_user_time_short: the counter wraps at time_mask */
 };
 
 /*

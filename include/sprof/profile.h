@@ -220,8 +220,8 @@ struct sp_row {
 	bool inlined;          /* the function, wherever it was sampled or called */
 	uint64_t address;      /* the sampled address, or the start of the symbol or function in its file */
 	enum sp_level level;
-	const char *srcfile;   /* "file.c", or more of the path where that is of several; as all
-				* that follow NULL or 0 where it is not known */
+	const char *srcfile;   /* "file.c", or a part of the path if several files have that name.
+			        * This and all later members are NULL or 0 if unknown */
 	const char *srcline;   /* "file.c:123" */
 	const char *srcpath;   /* the whole path, and the line */
 	uint32_t line;
@@ -363,9 +363,9 @@ struct sp_profile {
 	uint64_t lost_own; /* lost samples that belong to the target, by the recorder's estimate */
 	uint64_t throttled_count, throttled_ns;
 	/*
-	 * Weight that lost samples, throttling and tasks without a sample may stand for. A row may lack
-	 * up to its own missing_weight, so that its share w / W lies between w / (W + missing) and
-	 * (w + own) / (W + own). 0 also where it is unknown, as for branches.
+	 * Weight that lost samples, throttling and tasks without a sample may stand for. A row may
+	 * lack up to its own missing_weight, so that its share w / W is between w / (W + missing)
+	 * and (w + own) / (W + own). Also 0 if it is unknown, as for branches.
 	 */
 	uint64_t missing_weight;
 	/*
@@ -375,7 +375,10 @@ struct sp_profile {
 	 */
 	uint64_t unplaced_weight;
 	bool weight_is_time;      /* periods are nanoseconds */
-	/* SP_MODE_CPU: to CPU times by context switches; rows may have weight without samples. */
+	/*
+	 * SP_MODE_CPU: equal numbers of samples have other weights, because rates vary, or context
+	 * switches have the CPU times; rows may then have weight without samples.
+	 */
 	bool weight_is_scaled;
 	bool weight_is_latency;   /* weights are cycles that memory took */
 	bool has_callchains;
@@ -402,6 +405,7 @@ struct sp_profile {
 	enum sp_mode mode;      /* other modes than SP_MODE_CPU: the profile is the sum of several events */
 	struct sp_times times;  /* parts of `weight`; in SP_MODE_CPU all are 0 */
 	uint64_t wait_samples;  /* samples of waits; `samples` are all */
+	uint64_t other_samples; /* samples of events that the mode does not count, before filters */
 	uint64_t threads;       /* threads with known states */
 	uint64_t idle_threads, idle_ns; /* threads, and their time, that are left out of the profile, because
 					 * they only waited at one place (sp_analysis_samples.all_threads) */

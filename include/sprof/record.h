@@ -53,8 +53,8 @@ SP_API const char *sp_record_type_name(uint32_t type);
 #define SP_MISC_END_MASK (7 << SP_MISC_END_SHIFT) /* enum sp_misc_end */
 #define SP_MISC_REPAIRED (1 << 6) /* its outer frames are those of another sample */
 /*
- * Frames in its middle were left out, too many for a record: two PERF_CONTEXT_USER, one right
- * after the other, stand where they were.
+ * Frames in the middle were left out, because a record holds fewer. Two consecutive
+ * PERF_CONTEXT_USER replace them.
  */
 #define SP_MISC_SHORTENED (1 << 7)
 /* A frame was unwound by frame pointer, without unwind information. */
@@ -101,7 +101,7 @@ struct sp_bytes {
 	size_t size;
 };
 
-/* MMAP and MMAP2; of MMAP, all behind filename_ is 0. */
+/* MMAP and MMAP2. In MMAP, all members after filename_ are 0. */
 struct sp_mmap {
 	uint32_t pid, tid;
 	uint64_t start, size, file_offset; /* addr, len, pgoff */

@@ -46,8 +46,9 @@ SP_API const char *sp_trace_raw_text(struct sp_trace *trace, const struct sp_eve
 				     const struct sp_sample *sample);
 
 /*
- * An event's own fields, in its format's order. sp_trace_has_field() accepts common fields, too. An
- * event without a known format has none. Names belong to the trace.
+ * An event's own fields, in its format's order; `index` is below their number. An event without a
+ * known format has none. sp_trace_has_field() accepts common fields, too. Names belong to the
+ * trace.
  */
 SP_API size_t sp_trace_field_count(struct sp_trace *trace, const struct sp_event *event);
 SP_API const char *sp_trace_field_name(struct sp_trace *trace, const struct sp_event *event,

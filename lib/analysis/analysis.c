@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
+#include "base/vec.h"
 #include "file/reader_damage.h"
 #include "findings/findings.h"
 #include "rows/make_profiles.h"
@@ -88,8 +89,8 @@ void sp_analysis_free(struct sp_analysis *analysis)
 {
 	if (!analysis)
 		return;
-	for (size_t i = 0; i < analysis->files.count; i++)
-		pass_one_free(analysis->files.items[i]);
+	vec_each (file, &analysis->files)
+		pass_one_free(*file);
 	vec_deinit(&analysis->files);
 	functions_deinit(&analysis->functions);
 	functions_deinit(&analysis->nodes);
@@ -116,11 +117,7 @@ size_t sp_analysis_profile_count(const struct sp_analysis *analysis)
 	return analysis->profile_count;
 }
 
-const struct sp_profile *sp_analysis_profile(const struct sp_analysis *analysis, size_t index)
-{
-	assert(index < analysis->profile_count);
-	return &analysis->profiles[index];
-}
+DEFINE_GETTER(sp_analysis_profile, sp_profile, sp_analysis, profiles, profile_count)
 
 const struct sp_event *sp_analysis_event(const struct sp_analysis *analysis, size_t index)
 {
@@ -133,11 +130,7 @@ size_t sp_analysis_group_count(const struct sp_analysis *analysis)
 	return analysis->groups.count;
 }
 
-const struct sp_group *sp_analysis_group(const struct sp_analysis *analysis, size_t index)
-{
-	assert(index < analysis->groups.count);
-	return &analysis->groups.items[index];
-}
+DEFINE_GETTER(sp_analysis_group, sp_group, sp_analysis, groups.items, groups.count)
 
 uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis)
 {
@@ -165,8 +158,4 @@ size_t sp_analysis_finding_count(const struct sp_analysis *analysis)
 	return analysis->findings.count;
 }
 
-const struct sp_finding *sp_analysis_finding(const struct sp_analysis *analysis, size_t index)
-{
-	assert(index < analysis->findings.count);
-	return &analysis->findings.items[index];
-}
+DEFINE_GETTER(sp_analysis_finding, sp_finding, sp_analysis, findings.items, findings.count)

@@ -5,19 +5,18 @@
  *	pass_one_read()                    machine, states of threads; symbols, unwinder
  *	work_init(), open_states()         constants of the workers, and what the mode needs
  *	PHASE_COUNT    count_extent()      samples by stack
- *	               timed_leaves_add_rests()  time of threads without samples (times/times.h)
+ *	               timed_leaves_add_rests()  times_compute(); leaves for time without samples
  *	               repair_stacks()     truncated stacks of all workers
  *	PHASE_RESOLVE  chains_resolve()    frames
  *	               timed_leaves_scale()  times of samples
  *	               make_labels()       functions, inlined ones included
- *	PHASE_ROWS     rows_make()         rows and tree nodes by worker
- *	merged_add(), findings_find()      rows of all workers and recordings; limits of the result
+ *	PHASE_ROWS     rows_make()         rows by worker
+ *	merged_add(), findings_find()      rows and trees of all workers and recordings; limits
  */
 #include "analysis/recording.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
@@ -89,7 +88,7 @@ static bool set_own_options(struct run *run, const struct sp_recording *recordin
 		run->fields[i].event = event < 0 ? -1 : SP_EVENT_NONE;
 		for (size_t j = 0; event >= 0 && j < of->event_count; j++)
 			if (of->events[j] == event)
-				run->fields[i].event = (int32_t)j;
+				run->fields[i].event = j;
 	}
 	options->rows.fields = run->fields;
 	return true;
@@ -158,15 +157,15 @@ static struct sp_error *ranges_make(struct file_ranges *ranges, const struct sid
 static uint64_t size_of(const struct file_ranges *ranges)
 {
 	uint64_t size = 0;
-	for (size_t i = 0; i < ranges->count; i++)
-		size += ranges->items[i].end - ranges->items[i].begin;
+	vec_each (range, ranges)
+		size += range->end - range->begin;
 	return size;
 }
 
 static bool has_truncated(const struct workers *workers)
 {
-	for (size_t i = 0; i < workers->count; i++)
-		if (workers->items[i].counted.truncated.count)
+	vec_each (worker, workers)
+		if (worker->counted.truncated.count)
 			return true;
 	return false;
 }
@@ -185,16 +184,16 @@ static struct sp_error *repair_stacks(struct workers *workers)
 		repair_free(stacks->repair);
 		stacks->repair = NULL;
 	}
-	for (size_t i = 0; i < workers->count; i++)
-		workers->items[i].counted.truncated.repaired = all;
+	vec_each (worker, workers)
+		worker->counted.truncated.repaired = all;
 	return repair_complete(all) ? NULL : error_no_memory();
 }
 
 static void free_repairs(struct workers *workers)
 {
-	for (size_t i = 0; i < workers->count; i++) {
-		repair_free(workers->items[i].counted.stacks.repair);
-		workers->items[i].counted.stacks.repair = NULL;
+	vec_each (worker, workers) {
+		repair_free(worker->counted.stacks.repair);
+		worker->counted.stacks.repair = NULL;
 	}
 }
 
@@ -244,7 +243,7 @@ static struct sp_error *all_workers(struct workers *workers, struct file_ranges 
 	CLEANUP_FREE struct sp_error **errors = calloc(workers->count, sizeof(*errors));
 	NEED(errors);
 	struct phase phase = {kind, workers->items, ranges, errors};
-	parallel_run((unsigned int)workers->count, run_phase, &phase);
+	parallel_run(workers->count, run_phase, &phase);
 	struct sp_error *error = ctx_check(workers->work->ctx);
 	for (size_t i = 0; i < workers->count; i++)
 		error = error_first(error, errors[i]);
@@ -356,8 +355,8 @@ static struct sp_error *make_labels(struct run *run, struct sp_analysis *analysi
 {
 	const struct label_options options = label_options(&run->work);
 	size_t sourced = 0;
-	for (size_t i = 0; i < run->names.frames.count; i++)
-		sourced += run->names.frames.items[i].sourced;
+	vec_each (frame, &run->names.frames)
+		sourced += frame->sourced;
 	ctx_begin_step(run->ctx, SP_STEP_NAMES, sourced);
 	TRY(labels_make(&run->labels, &run->names, &options, &analysis->functions,
 			&analysis->nodes));
@@ -370,8 +369,8 @@ static struct sp_error *make_labels(struct run *run, struct sp_analysis *analysi
 static struct sp_time_span span_of(const struct workers *workers)
 {
 	struct sp_time_span span = {0};
-	for (size_t i = 0; i < workers->count; i++) {
-		const struct counted *counted = &workers->items[i].counted;
+	vec_each (worker, workers) {
+		const struct counted *counted = &worker->counted;
 		if (!counted->last_ns)
 			continue;
 		if (!span.end_ns || counted->first_ns < span.begin_ns)

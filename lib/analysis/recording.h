@@ -4,8 +4,7 @@
  * each (pid, time, address) can be resolved. Pass two counts the samples in ranges of the file, with
  * several threads.
  */
-#ifndef ANALYSIS_RECORDING_H
-#define ANALYSIS_RECORDING_H
+#pragma once
 
 #include "rows/merged.h"
 
@@ -15,5 +14,3 @@
  */
 struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 				const struct sp_recording *recording, size_t index) SP_MUST_CHECK;
-
-#endif

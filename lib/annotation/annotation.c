@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/strtab.h"
+#include "base/vec.h"
 #include "machine/module.h"
 #include "profile/function.h"
 #include "symbol/resolver.h"
@@ -104,14 +105,17 @@ static struct sp_error *collect_rows(struct annotating *work, const struct sp_pr
 		if (one->self.weight > info->row->self.weight)
 			info->row = one;
 	}
-	qsort(work->sampled.items, work->sampled.count, sizeof(*work->sampled.items),
-	      compare_sampled);
+	vec_sort(&work->sampled, compare_sampled);
 	work->distances = calloc(work->sampled.count, sizeof(*work->distances));
 	NEED(work->distances);
 	for (size_t i = 0; i < work->sampled.count; i++)
 		work->distances[i] = work->sampled.items[i].offset - work->start;
 	return NULL;
 }
+
+#define JITDUMP                                                                                   \
+	"record again with a jitdump: sprof record node --perf-prof FILE, or "                     \
+	"python3 -X perf_jit FILE (3.13), or java -agentpath:libperf-jvmti.so"
 
 /* Returns the error for code that is not here. */
 static struct sp_error *refuse(const struct annotating *work)
@@ -120,15 +124,15 @@ static struct sp_error *refuse(const struct annotating *work)
 		const char *reason, *remedy;
 	} reasons[] = {
 		[MODULE_FILE] = {"the recorded file is not here",
-				 "use --symfs DIR, or record again"},
+				 "use --symfs DIR, or record again with --store-code"},
 		[MODULE_VDSO] = {"the recorded vdso is not here", NULL},
 		[MODULE_ANONYMOUS] = {"it was made at run time, and no jitdump has it",
-				      "let the runtime write a jitdump, and record again"},
+				      JITDUMP},
 		[MODULE_KERNEL] = {"its file is not here, and /proc/kcore may not be read",
 				   "use --vmlinux FILE of the recorded kernel"},
 		[MODULE_KERNEL_MODULE] = {"it is not loaded, or /proc/kcore may not be read", NULL},
 		[MODULE_JIT] = {"it was made at run time, and no jitdump has it",
-				"let the runtime write a jitdump, and record again"},
+				JITDUMP},
 		[MODULE_PYTHON] = {"Python functions have no machine code of their own", NULL},
 		[MODULE_KERNEL_CODE] = {"the code of BPF programs is not read", NULL},
 	};
@@ -170,22 +174,6 @@ static struct sp_error *read_function(struct annotating *work)
 	return NULL;
 }
 
-/* Sets the address of the function's begin. */
-static void set_address(struct annotating *work)
-{
-	struct sp_annotation_info *info = &work->annotation->info;
-	const struct module *module = work->of->module;
-	uint64_t offset = work->of->shown.offset, vaddr;
-	/* A gap may begin in another segment than its samples. */
-	const struct location location = {.module = module, .offset = offset, .pid = work->of->pid};
-	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE)
-		info->address = work->start;
-	else if (resolver_vaddr(work->of->resolver, &location, &vaddr))
-		info->address = vaddr - (offset - work->start);
-	else
-		info->is_relative = true;
-}
-
 static struct sp_error *list_instructions(struct annotating *work)
 {
 	struct sp_annotation *annotation = work->annotation;
@@ -203,8 +191,7 @@ static struct sp_error *list_instructions(struct annotating *work)
 	annotation->info.overlapping = work->extents.overlapping;
 	annotation->info.left_out = work->extents.left_out;
 	size_t next = 0;
-	for (size_t i = 0; i < work->extents.count; i++) {
-		const struct code_extent *extent = &work->extents.items[i];
+	vec_each (extent, &work->extents) {
 		bool sampled =
 			next < work->sampled.count && work->distances[next] == extent->offset;
 		*vec_push(&annotation->instructions) = (struct sp_code_instruction){
@@ -306,6 +293,15 @@ static const struct sp_code_place *place_of(struct sp_annotation *annotation,
 	return innermost;
 }
 
+/* Their texts are those of one table. */
+static bool are_equal(const struct sp_code_place *a, const struct sp_code_place *b)
+{
+	for (; a != b && a && b; a = a->caller, b = b->caller)
+		if (a->function != b->function || a->file != b->file || a->line != b->line)
+			return false;
+	return a == b;
+}
+
 /* Adds the functions and lines of the instructions, or the reason why they are missing. */
 static struct sp_error *add_places(struct annotating *work)
 {
@@ -325,14 +321,25 @@ static struct sp_error *add_places(struct annotating *work)
 	TRY(resolver_sources(work->of->resolver, &query, &found));
 	CLEANUP_FREE struct sp_code_place **known = calloc(found.distinct + 1, sizeof(*known));
 	NEED(known);
-	for (size_t i = 0; i < count; i++)
-		if (items[i])
-			NEED(annotation->instructions.items[i].place =
-				     place_of(annotation, items[i], known));
+	const struct sp_code_place *before = NULL;
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_code_place *place =
+			items[i] ? place_of(annotation, items[i], known) : NULL;
+		NEED(place || !items[i]);
+		/* Stored names may have one place twice. */
+		if (!are_equal(place, before))
+			before = place;
+		annotation->instructions.items[i].place = before;
+	}
 	if (resolver_sources_problem(work->of->resolver, work->of->module,
 				     &annotation->info.line_problem,
 				     &annotation->info.line_remedy) == RESOLVER_OK)
 		annotation->info.line_problem = annotation->info.line_remedy = NULL;
+	if (!annotation->info.line_problem && work->of->module->kind == MODULE_FILE)
+		annotation->info.line_remedy =
+			module_is_distributed(work->of->module)
+				? resolver_debug_remedy(work->of->resolver)
+				: "compile with -g, or install the debug symbols";
 	return NULL;
 }
 
@@ -359,7 +366,18 @@ struct sp_error *sp_annotation_new(const struct sp_profile *profile, const struc
 	if (!work.of->symbol)
 		return refuse(&work);
 	TRY(read_function(&work));
-	set_address(&work);
+	/* Sets the address of the function's begin. */
+	struct sp_annotation_info *info = &work.annotation->info;
+	const struct module *module = work.of->module;
+	uint64_t offset = work.of->shown.offset, vaddr;
+	/* A gap may begin in another segment than its samples. */
+	const struct location location = {.module = module, .offset = offset, .pid = work.of->pid};
+	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE)
+		info->address = work.start;
+	else if (resolver_vaddr(work.of->resolver, &location, &vaddr))
+		info->address = vaddr - (offset - work.start);
+	else
+		info->is_relative = true;
 	TRY(list_instructions(&work));
 	TRY(add_texts(&work));
 	if (given.lines != SP_OFF)
@@ -381,9 +399,5 @@ size_t sp_annotation_count(const struct sp_annotation *annotation)
 	return annotation->instructions.count;
 }
 
-const struct sp_code_instruction *sp_annotation_code(const struct sp_annotation *annotation,
-						     size_t index)
-{
-	assert(index < annotation->instructions.count);
-	return &annotation->instructions.items[index];
-}
+DEFINE_GETTER(sp_annotation_code, sp_code_instruction, sp_annotation, instructions.items,
+	      instructions.count)

@@ -13,7 +13,7 @@ static size_t step_of(uint16_t machine)
 /* Returns the size of the instruction, or of bytes that are none; at most `left`. */
 static size_t size_at(const struct code_sweep *sweep, uint64_t offset, uint64_t left)
 {
-	size_t size = sp_instruction_length(sweep->machine, sweep->code + offset, (size_t)left);
+	size_t size = sp_instruction_length(sweep->machine, sweep->code + offset, left);
 	size = size ? size : step_of(sweep->machine);
 	return size < left ? size : (size_t)left;
 }
@@ -23,7 +23,7 @@ static bool add_extent(struct code_extents *extents, uint64_t offset, size_t siz
 	struct code_extent *extent = vec_push(extents);
 	if (!extent)
 		return false;
-	*extent = (struct code_extent){.offset = offset, .size = (uint8_t)size};
+	*extent = (struct code_extent){.offset = offset, .size = size};
 	extent->follows_gap =
 		extents->count > 1 ? extent[-1].offset + extent[-1].size < offset : offset > 0;
 	return true;
@@ -44,7 +44,7 @@ bool code_sweep_run(const struct code_sweep *sweep, struct code_extents *ret)
 		/* The next sample may be inside of these bytes. */
 		size_t following = next + (after == 0);
 		if (following < sweep->sample_count && sweep->samples[following] < offset + size) {
-			size = (size_t)(sweep->samples[following] - offset);
+			size = sweep->samples[following] - offset;
 			ret->overlapping++;
 		}
 		if (before > sweep->near && after > sweep->near)

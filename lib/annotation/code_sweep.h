@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Division of a function's code into instructions. */
-#ifndef ANNOTATION_CODE_SWEEP_H
-#define ANNOTATION_CODE_SWEEP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ struct code_extents {
  * zeroed *ret is empty. Returns false when out of memory.
  */
 bool code_sweep_run(const struct code_sweep *sweep, struct code_extents *ret);
-
-#endif

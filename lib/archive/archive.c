@@ -11,12 +11,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <sprof/reader.h>
+#include "archive/function_code.h"
 #include "archive/hidden_arguments.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -59,6 +59,7 @@ static void archive_deinit(struct archive_writer *archive)
 
 /* Keys of the analyses. Lines are among them all: without, frames of different lines are one. */
 static const enum sp_key code_keys[] = {SP_KEY_FUNCTION, SP_KEY_SRCLINE};
+static const enum sp_key function_keys[] = {SP_KEY_DSO, SP_KEY_SYMBOL};
 static const enum sp_key branch_keys[] = {SP_KEY_SYMBOL_FROM, SP_KEY_SYMBOL_TO, SP_KEY_SRCLINE_FROM,
 					  SP_KEY_SRCLINE_TO};
 static const enum sp_key data_keys[] = {SP_KEY_SYMBOL_DADDR, SP_KEY_SRCLINE};
@@ -69,7 +70,8 @@ static struct sp_error *run(const struct archive_writer *archive, struct sp_name
 {
 	const struct sp_analysis_tree tree = {
 		.size = sizeof(tree),
-		.order = branches ? SP_TREE_NONE : SP_TREE_CALLER,
+		/* A tree would ask for sources without lines: a module knows one kind at a time. */
+		.order = branches || rows->annotate ? SP_TREE_NONE : SP_TREE_CALLER,
 		.least = 1,
 	};
 	const struct sp_analysis_samples samples = {.size = sizeof(samples), .branches = branches};
@@ -89,6 +91,8 @@ static struct sp_error *run(const struct archive_writer *archive, struct sp_name
 						   sp_reader_info(archive->reader)->path, &reader);
 	if (!error)
 		error = sp_analysis_run(archive->ctx, reader, &options, &analysis);
+	if (!error && rows->annotate)
+		error = function_code_log(analysis);
 	sp_analysis_free(analysis);
 	return error;
 }
@@ -115,32 +119,39 @@ static struct sp_error *run_all(const struct archive_writer *archive, struct sp_
 {
 	const struct {
 		struct sp_analysis_rows rows;
-		uint64_t needs; /* fields of samples; 0: none */
-		bool branches;
+		bool wanted, branches;
 	} runs[] = {
-		{{.keys = code_keys, .key_count = 2, .children = true}, 0, false},
-		{{.keys = branch_keys, .key_count = 4}, PERF_SAMPLE_BRANCH_STACK, true},
-		{{.keys = data_keys, .key_count = 2}, PERF_SAMPLE_ADDR, false},
+		{{.keys = code_keys, .key_count = 2, .children = true}, true, false},
+		{{.keys = branch_keys, .key_count = 4},
+		 samples_have(archive->reader, PERF_SAMPLE_BRANCH_STACK), true},
+		{{.keys = data_keys, .key_count = 2},
+		 samples_have(archive->reader, PERF_SAMPLE_ADDR), false},
+		{{.keys = function_keys, .key_count = 2, .annotate = true},
+		 archive->options.code, false},
 	};
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs) && !error; i++) {
+	for (size_t i = 0; i < count_of(runs) && !error; i++) {
 		struct sp_analysis_rows rows = runs[i].rows;
 		rows.size = sizeof(rows);
-		if (!runs[i].needs || samples_have(archive->reader, runs[i].needs))
+		if (runs[i].wanted)
 			error = run(archive, names, &rows, runs[i].branches);
 	}
 	return error;
 }
 
-/* Returns whether the recording already stores ELF files, which a new archive must keep. */
-static struct sp_error *had_files(const struct sp_reader *reader, bool *ret)
+/* Finds out what the recording already stores, which a new archive must keep. */
+static struct sp_error *find_stored(const struct sp_reader *reader, bool *files_ret, bool *code_ret)
 {
 	struct stored *stored = NULL;
 	struct sp_error *error = stored_open(reader->fd, reader->whole_size, reader->path, &stored);
 	const struct stored_names *names = stored ? stored_names_of(stored) : NULL;
-	*ret = false;
-	for (size_t i = 0; names && i < names->count; i++)
-		*ret |= names->items[i].file && names->items[i].key.kind == MODULE_FILE;
+	*files_ret = *code_ret = false;
+	for (size_t i = 0; names && i < names->count; i++) {
+		const struct stored_module *module = &names->items[i];
+		*files_ret |= module->file && module->key.kind == MODULE_FILE;
+		vec_each (code, &module->codes)
+			*code_ret |= code->size > SP_CODE_MAX;
+	}
 	stored_free(stored);
 	return error;
 }
@@ -148,14 +159,15 @@ static struct sp_error *had_files(const struct sp_reader *reader, bool *ret)
 static struct sp_error *find_names(struct archive_writer *archive)
 {
 	CLEANUP(cleanup_sp_names_free) struct sp_names *names = NULL;
-	bool files;
+	bool files, code;
 	TRY(sp_names_new(&names));
-	struct sp_error *error = had_files(archive->reader, &files);
+	struct sp_error *error = find_stored(archive->reader, &files, &code);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	/* Damaged ones are replaced. */
 	sp_error_free(error);
 	files |= archive->options.binaries || has_stack_copies(archive->reader);
+	archive->options.code |= code;
 	archive->names.file_limit = archive->options.files_limit;
 	kept_names_set_store(names, &archive->names, files);
 	kept_names_set_jit_memory(names, archive->options.jit_limit);
@@ -187,9 +199,10 @@ static struct sp_error *check_owner(const struct archive_writer *archive)
 	uid_t owner = archive->status.st_uid;
 	if (archive->options.capture || owner == 0 || owner == geteuid())
 		return NULL;
-	return error_set_remedy(error_new(SP_ERROR_PERMISSION, "%s belongs to user %u, who would "
+	return error_set_remedy(error_new(SP_ERROR_PERMISSION,
+					  "%s belongs to user %u, who would "
 					  "get names from files that you may read",
-					  archive->reader->path, (unsigned int)owner),
+					  archive->reader->path, owner),
 				"store names as that user, or in a copy that only you may read");
 }
 
@@ -203,7 +216,8 @@ static struct sp_error *open_to_write(const struct sp_reader *reader, int *ret)
 	if (fd < 0)
 		return error_os(errno, "cannot write to %s", reader->path);
 	if (flock(fd, LOCK_EX | LOCK_NB))
-		return error_os(errno, "cannot lock %s", reader->path);
+		return error_set_remedy(error_os(errno, "cannot lock %s", reader->path),
+					"try again when no other process stores names in it");
 	*ret = take_fd(&fd);
 	return NULL;
 }
@@ -216,7 +230,7 @@ static struct sp_error *open_to_write(const struct sp_reader *reader, int *ret)
 static int write_at(int fd, const struct record_buffer *bytes, uint64_t offset, bool stream)
 {
 	static const uint8_t none[HEADER_SIZE];
-	if (stream && ftruncate(fd, (off_t)offset))
+	if (stream && ftruncate(fd, offset))
 		return errno;
 	if (stream)
 		return io_pwrite(fd, bytes->items, bytes->count, offset);
@@ -224,7 +238,7 @@ static int write_at(int fd, const struct record_buffer *bytes, uint64_t offset, 
 	if (!errnum)
 		errnum = io_pwrite(fd, bytes->items + HEADER_SIZE, bytes->count - HEADER_SIZE,
 				   offset + HEADER_SIZE);
-	if (!errnum && ftruncate(fd, (off_t)(offset + bytes->count)))
+	if (!errnum && ftruncate(fd, offset + bytes->count))
 		errnum = errno;
 	return errnum ?: io_pwrite(fd, bytes->items, HEADER_SIZE, offset);
 }
@@ -250,7 +264,7 @@ static struct sp_error *append(struct archive_writer *archive)
 				 "store them again", reader->path);
 	if (archive->options.hide_arguments)
 		TRY(arguments_hide(archive->reader, fd, &archive->shown_arguments));
-	TRY(chunks_list(fd, (uint64_t)status.st_size, reader->path, &before));
+	TRY(chunks_list(fd, status.st_size, reader->path, &before));
 	if (!archive->names.count && !before.count)
 		return NULL;
 	uint64_t limit = archive->options.size_limit;
@@ -264,7 +278,7 @@ static struct sp_error *append(struct archive_writer *archive)
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	if (!errnum)
 		return NULL;
-	if (ftruncate(fd, (off_t)before.begin))
+	if (ftruncate(fd, before.begin))
 		errnum = errno;
 	return error_os(errnum, "cannot store names in %s", reader->path);
 }
@@ -282,18 +296,16 @@ static struct sp_error *encode(struct archive_writer *archive)
 	CLEANUP(buffer_deinit) struct record_buffer data = {0};
 	archive->bytes = archive->names.files;
 	archive->names.files = (struct record_buffer){0};
-	struct sp_error *error = stored_names_encode(&archive->names, &data);
-	if (!error)
-		error = chunk_encode(&archive->bytes, CHUNK_NAMES, data.items, data.count);
-	return error ?: chunks_encode_end(&archive->bytes);
+	TRY(stored_names_encode(&archive->names, &data));
+	TRY(chunk_encode(&archive->bytes, CHUNK_NAMES, data.items, data.count));
+	return chunks_encode_end(&archive->bytes);
 }
 
 /* Counts names; `bytes` are those of their chunks. */
 static struct sp_archive_summary summary_of(const struct stored_names *names, uint64_t bytes)
 {
 	struct sp_archive_summary summary = {.bytes = bytes};
-	for (size_t i = 0; i < names->count; i++) {
-		const struct stored_module *module = &names->items[i];
+	vec_each (module, names) {
 		summary.modules += module->points.count != 0;
 		summary.addresses += module->points.count;
 		summary.files += module->file != 0;

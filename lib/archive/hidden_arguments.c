@@ -14,8 +14,6 @@
 #include "record/types.h"
 #include "walk/walker.h"
 
-DEFINE_CLEANUP(struct walker *, walker_free)
-
 /* Offset of a record's data: header, kind, id. */
 #define DATA_AT 24
 
@@ -145,7 +143,7 @@ static struct sp_error *hide_header(const struct sp_reader *reader, int fd,
 {
 	const struct sp_bytes from = reader_feature(reader, FEATURE_CMDLINE);
 	struct cursor cursor = feature_cursor(reader, FEATURE_CMDLINE);
-	off_t at = (off_t)cursor_offset(&cursor);
+	off_t at = cursor_offset(&cursor);
 	size_t done = 0;
 	if (!sp_reader_info(reader)->cmdline || !from.size)
 		return NULL;
@@ -162,7 +160,7 @@ static struct sp_error *hide_header(const struct sp_reader *reader, int fd,
 	if (!errnum)
 		errnum = io_pread(fd, head, HEAD_BYTES, 0, &done);
 	for (const uint8_t *next = head, *end = head + done, *copy;
-	     !errnum && (copy = memmem(next, (size_t)(end - next), from.bytes, from.size));
+	     !errnum && (copy = memmem(next, end - next, from.bytes, from.size));
 	     next = copy + from.size)
 		errnum = io_pwrite(fd, hidden, from.size, copy - head);
 	return errnum ? error_os(errnum, "cannot hide arguments") : NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Hides arguments in the command lines of a recording (record/command_line.h). */
-#ifndef ARCHIVE_HIDDEN_ARGUMENTS_H
-#define ARCHIVE_HIDDEN_ARGUMENTS_H
+#pragma once
 
 #include <sprof/reader.h>
 
@@ -11,5 +10,3 @@
  * that stay: an older recorder compressed them.
  */
 struct sp_error *arguments_hide(struct sp_reader *reader, int fd, size_t *left_ret) SP_MUST_CHECK;
-
-#endif

@@ -92,3 +92,8 @@ char *arena_copy_string(struct arena *arena, const char *text, size_t size)
 		memcpy(copy, text, size);
 	return copy;
 }
+
+char *arena_strdup(struct arena *arena, const char *text)
+{
+	return text ? arena_copy_string(arena, text, strlen(text)) : NULL;
+}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Arena: many small objects of one lifetime, freed together. Not thread-safe. */
-#ifndef BASE_ARENA_H
-#define BASE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,4 +19,5 @@ void *arena_alloc(struct arena *arena, size_t size);
 /* Copies `size` bytes and adds a NUL; NULL when out of memory. */
 char *arena_copy_string(struct arena *arena, const char *text, size_t size);
 
-#endif
+/* Copies a string; NULL when out of memory, and for NULL. */
+char *arena_strdup(struct arena *arena, const char *text);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Short byte arrays (build-ids, checksums, tags), and words of this machine at any address. */
-#ifndef BASE_BYTES_H
-#define BASE_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ static inline void bytes_to_hex(const uint8_t *bytes, size_t size, char *ret)
 	}
 	*ret = '\0';
 }
-
-#endif

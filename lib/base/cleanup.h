@@ -3,8 +3,7 @@
  * Locals that release themselves at the end of their scope. This is the project's only way of cleaning
  * up (it has no goto). take_ptr() or take_fd() hand over ownership.
  */
-#ifndef BASE_CLEANUP_H
-#define BASE_CLEANUP_H
+#pragma once
 
 #include <dirent.h>
 #include <stdio.h>
@@ -55,5 +54,3 @@ static inline int take_fd(int *fd)
 	*fd = -1;
 	return taken;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef BASE_CLOCK_H
-#define BASE_CLOCK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ static inline uint64_t clock_thread_ns(pthread_t thread)
 	clockid_t clock;
 	return pthread_getcpuclockid(thread, &clock) ? 0 : clock_ns(clock);
 }
-
-#endif

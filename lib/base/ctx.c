@@ -13,6 +13,7 @@ struct sp_ctx {
 	enum sp_log_level log_level;
 	char *root, *debug_path, *cache_path;
 	bool debuginfod;
+	atomic_int debuginfod_errno;
 	struct proxies *proxies;
 	atomic_bool cancelled;
 	_Atomic enum sp_step step;
@@ -43,20 +44,15 @@ static struct sp_error *set_default_cache(struct sp_ctx *ctx)
 	return ctx->cache_path ? NULL : error_no_memory();
 }
 
-/* Sets the folders of debug files: those of NixOS's variable, which gdb on NixOS reads, and all others'. */
-static struct sp_error *set_default_debug_path(struct sp_ctx *ctx)
-{
-	const char *nix = getenv("NIX_DEBUG_INFO_DIRS");
-	ctx->debug_path = format_text("%s%s/usr/lib/debug", nix ?: "", nix ? ":" : "");
-	return ctx->debug_path ? NULL : error_no_memory();
-}
-
 struct sp_error *sp_ctx_new(struct sp_ctx **ret)
 {
 	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = calloc(1, sizeof(*ctx));
 	NEED(ctx && (ctx->proxies = proxies_new()));
 	TRY(set_string(&ctx->root, ""));
-	TRY(set_default_debug_path(ctx));
+	/* gdb on NixOS reads the folders of this variable, too. */
+	const char *nix = getenv("NIX_DEBUG_INFO_DIRS");
+	ctx->debug_path = format_text("%s%s/usr/lib/debug", nix ?: "", nix ? ":" : "");
+	NEED(ctx->debug_path);
 	TRY(set_default_cache(ctx));
 	*ret = take_ptr(ctx);
 	return NULL;
@@ -149,6 +145,17 @@ const char *ctx_debug_path(const struct sp_ctx *ctx)
 bool ctx_debuginfod(const struct sp_ctx *ctx)
 {
 	return ctx->debuginfod;
+}
+
+int ctx_debuginfod_errno(const struct sp_ctx *ctx)
+{
+	return ctx ? ctx->debuginfod_errno : 0;
+}
+
+void ctx_set_debuginfod_errno(struct sp_ctx *ctx, int errnum)
+{
+	if (ctx)
+		ctx->debuginfod_errno = errnum;
 }
 
 const char *ctx_cache_path(const struct sp_ctx *ctx)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef BASE_CTX_H
-#define BASE_CTX_H
+#pragma once
 
 #include <sprof/ctx.h>
 #include "base/proxy.h"
 
 /* Directory that contains /proc and /sys; "" by default. Never NULL. */
 const char *ctx_root(const struct sp_ctx *ctx);
+/* Values of sp_ctx_set_debug_path() and sp_ctx_set_debuginfod(). */
 const char *ctx_debug_path(const struct sp_ctx *ctx);
 bool ctx_debuginfod(const struct sp_ctx *ctx);
+/* Cause of the last query that no debuginfod server answered; 0: none. `ctx` may be NULL. */
+int ctx_debuginfod_errno(const struct sp_ctx *ctx);
+void ctx_set_debuginfod_errno(struct sp_ctx *ctx, int errnum);
 /* Directory of sprof's cache; NULL: cache nothing. */
 const char *ctx_cache_path(const struct sp_ctx *ctx);
 
@@ -38,5 +41,3 @@ bool ctx_logs(const struct sp_ctx *ctx, enum sp_log_level level);
 		if (ctx_logs((ctx), (level)))                                 \
 			ctx_log_((ctx), (level), __VA_ARGS__);                \
 	} while (0)
-
-#endif

@@ -14,6 +14,17 @@ bool cursor_string(struct cursor *cursor, size_t size, const char **ret)
 	return true;
 }
 
+bool cursor_text(struct cursor *cursor, const char **ret)
+{
+	size_t left = cursor_left(cursor);
+	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
+	if (!nul)
+		return false;
+	*ret = (const char *)cursor->pos;
+	cursor->pos = nul + 1;
+	return true;
+}
+
 bool cursor_line(struct cursor *cursor, const char **ret, size_t *size_ret)
 {
 	size_t left = cursor_left(cursor);

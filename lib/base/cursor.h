@@ -4,8 +4,7 @@
  * that does not fit returns false, does not advance, and leaves its result unchanged; cursor_error()
  * then composes a message with the position. Integers are converted to host byte order.
  */
-#ifndef BASE_CURSOR_H
-#define BASE_CURSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,6 +102,9 @@ static inline bool cursor_skip(struct cursor *cursor, size_t size)
  */
 bool cursor_string(struct cursor *cursor, size_t size, const char **ret);
 
+/* Reads a string up to its NUL, and skips both. Returns false if there is no NUL before the end. */
+bool cursor_text(struct cursor *cursor, const char **ret);
+
 /*
  * Reads the next line as pointer and length, without its newline; false at the end. For text files
  * (/proc, perf maps): the last line may lack a newline.
@@ -112,5 +114,3 @@ bool cursor_line(struct cursor *cursor, const char **ret, size_t *size_ret);
 /* Makes an error "PATH: offset 0x…: MESSAGE: needs … bytes, … are left", or similar. */
 struct sp_error *cursor_error(const struct cursor *cursor, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-#endif

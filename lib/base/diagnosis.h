@@ -3,8 +3,7 @@
  * Diagnosis: the reason why something is missing, if this is no error. The program continues without it
  * and reports the reason. A later reason replaces an earlier one.
  */
-#ifndef BASE_DIAGNOSIS_H
-#define BASE_DIAGNOSIS_H
+#pragma once
 
 #include <sprof/error.h>
 
@@ -21,5 +20,3 @@ void diagnosis_set(struct diagnosis *diagnosis, unsigned int problem, const char
 struct sp_error *diagnosis_take(struct diagnosis *diagnosis, unsigned int problem,
 				struct sp_error *error) SP_MUST_CHECK;
 void diagnosis_clear(struct diagnosis *diagnosis);
-
-#endif

@@ -60,7 +60,7 @@ struct disk_entry {
 
 /* -- Folders --------------------------------------------------------------- */
 
-/* Whether no other user but root can change what is in a folder. */
+/* Returns whether only this user and root can change files in a folder. */
 static bool is_own(const struct stat *folder)
 {
 	bool group_writes = folder->st_mode & S_IWGRP && folder->st_gid != 0 && geteuid() == 0;
@@ -149,7 +149,7 @@ static uint64_t hash_block(const uint8_t *bytes, size_t size)
 
 static size_t block_count(uint64_t size)
 {
-	return (size_t)((size + BLOCK - 1) / BLOCK);
+	return (size + BLOCK - 1) / BLOCK;
 }
 
 /* Returns the hash of each block; NULL when out of memory. */
@@ -231,8 +231,8 @@ struct cache_file {
 static int compare_used(const void *a, const void *b)
 {
 	const struct cache_file *x = a, *y = b;
-	return u64_order((uint64_t)x->used.tv_sec, (uint64_t)y->used.tv_sec)
-		       ?: u64_order((uint64_t)x->used.tv_nsec, (uint64_t)y->used.tv_nsec);
+	return u64_order(x->used.tv_sec, y->used.tv_sec)
+		       ?: u64_order(x->used.tv_nsec, y->used.tv_nsec);
 }
 
 /*
@@ -256,14 +256,13 @@ static void make_room(int folder, uint64_t size)
 			file = vec_push(&files);
 		if (!file)
 			continue;
-		*file = (struct cache_file){.used = status.st_mtim,
-					    .size = (uint64_t)status.st_size};
+		*file = (struct cache_file){.used = status.st_mtim, .size = status.st_size};
 		strcpy(file->name, found->d_name);
 		total += file->size;
 	}
 	closedir(dir);
 	if (total > FOLDER_MAX)
-		qsort(files.items, files.count, sizeof(*files.items), compare_used);
+		vec_sort(&files, compare_used);
 	for (size_t i = 0; i < files.count && total > FOLDER_MAX; i++)
 		if (!unlinkat(folder, files.items[i].name, 0))
 			total -= files.items[i].size;
@@ -273,10 +272,10 @@ static void make_room(int folder, uint64_t size)
 static int write_file(int fd, const uint8_t header[HEADER_SIZE], const uint64_t *hashes,
 		      const void *bytes, size_t size)
 {
-	int errnum = io_write(fd, header, HEADER_SIZE, NULL);
+	int errnum = io_write(fd, header, HEADER_SIZE);
 	if (!errnum)
-		errnum = io_write(fd, hashes, block_count(size) * sizeof(*hashes), NULL);
-	return errnum ?: io_write(fd, bytes, size, NULL);
+		errnum = io_write(fd, hashes, block_count(size) * sizeof(*hashes));
+	return errnum ?: io_write(fd, bytes, size);
 }
 
 struct sp_error *disk_cache_add(int folder, const struct disk_key *key, const void *bytes,
@@ -292,7 +291,7 @@ struct sp_error *disk_cache_add(int folder, const struct disk_key *key, const vo
 		return NULL;
 	make_room(folder, size);
 	snprintf(temporary, sizeof(temporary), "%.40s.%016llx", key->name,
-		 (unsigned long long)hash_pair((uint64_t)getpid(), clock_ns(CLOCK_MONOTONIC)));
+		 (unsigned long long)hash_pair(getpid(), clock_ns(CLOCK_MONOTONIC)));
 	CLEANUP_CLOSE int fd =
 		openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -323,14 +322,6 @@ void disk_entry_free(struct disk_entry *entry)
 	free(entry);
 }
 
-static void renew(int fd)
-{
-	struct stat status;
-	int64_t now_s = (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000000);
-	if (!fstat(fd, &status) && now_s - status.st_mtim.tv_sec > RENEW_SECONDS)
-		futimens(fd, NULL);
-}
-
 /* Reads the hashes, and compares the header with the one that it should be. */
 static bool read_hashes(struct disk_entry *entry, const struct disk_key *key)
 {
@@ -356,7 +347,7 @@ struct sp_error *disk_cache_open(int folder, const struct disk_key *key, struct 
 	entry->folder = fcntl(folder, F_DUPFD_CLOEXEC, 3);
 	entry->name = strdup(key->name);
 	entry->size = size;
-	entry->begin = (off_t)(HEADER_SIZE + block_count(size) * sizeof(*entry->hashes));
+	entry->begin = HEADER_SIZE + block_count(size) * sizeof(*entry->hashes);
 	entry->hashes = malloc(block_count(size) * sizeof(*entry->hashes));
 	entry->loaded = calloc(block_count(size), 1);
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -365,7 +356,10 @@ struct sp_error *disk_cache_open(int folder, const struct disk_key *key, struct 
 	NEED(entry->name && entry->hashes && entry->loaded && entry->bytes);
 	if (!read_hashes(entry, key))
 		return NULL;
-	renew(entry->fd);
+	struct stat status;
+	int64_t now_s = clock_ns(CLOCK_REALTIME) / 1000000000;
+	if (!fstat(entry->fd, &status) && now_s - status.st_mtim.tv_sec > RENEW_SECONDS)
+		futimens(entry->fd, NULL);
 	*ret = take_ptr(entry);
 	return NULL;
 }
@@ -414,7 +408,7 @@ bool disk_entry_need(struct disk_entry *entry, uint64_t offset, uint64_t size)
 {
 	if (offset > entry->size || size > entry->size - offset)
 		return false;
-	size_t first = (size_t)(offset / BLOCK), end = block_count(offset + size);
+	size_t first = offset / BLOCK, end = block_count(offset + size);
 	while (first < end && is_loaded(entry, first))
 		first++;
 	if (first >= end)

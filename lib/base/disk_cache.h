@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Files that are expensive to make again, in CACHE/FOLDER/NAME. Each is written once, atomically,
- * and read in blocks; a block is checked when it is first needed. Another user can neither
- * read nor replace one. Beyond a total size, a folder's files that were not used for longest are
- * removed.
+ * and read in blocks; a block is checked when it is first needed. Another user can neither read nor
+ * replace one. Beyond a total size, a folder's files that were not used for longest are removed.
  */
-#ifndef BASE_DISK_CACHE_H
-#define BASE_DISK_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +71,3 @@ uint64_t disk_entry_size(const struct disk_entry *entry);
  * are damaged; the file is removed then, and further blocks are not read. Thread-safe.
  */
 bool disk_entry_need(struct disk_entry *entry, uint64_t offset, uint64_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef BASE_ERROR_H
-#define BASE_ERROR_H
+#pragma once
 
 #include <stdint.h>
 #include <sprof/error.h>
@@ -30,7 +29,10 @@ struct sp_error *error_format(const char *path, uint64_t offset, const char *for
  */
 const char *error_what(const struct sp_error *error, uint64_t *offset_ret);
 
-/* Puts "PREFIX: " before the message of `error`; returns it. */
+/*
+ * Puts "PREFIX: " before the message of `error`; returns it. NULL, and the error of exhausted
+ * memory, stay as they are.
+ */
 struct sp_error *error_prefix(struct sp_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -61,5 +63,3 @@ static inline struct sp_error *error_first(struct sp_error *error, struct sp_err
 		sp_error_free(later);
 	return error ? error : later;
 }
-
-#endif

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/regular_file.h"
+#include "base/vec.h"
 
 /* <linux/magic.h> of older kernels lacks these. */
 #define BCACHEFS_MAGIC 0xca451a4e
@@ -29,7 +30,7 @@
 struct open_request {
 	char path[PATH_MAX];
 	char root[64];
-	struct guarded_file file; /* all but the descriptor */
+	struct guarded_file file; /* all members except the descriptor */
 	enum sp_error_code code;
 	char message[PATH_MAX + 256], remedy[256]; /* "": none */
 	uint8_t copied[COPY_BYTES];
@@ -63,7 +64,7 @@ bool guarded_file_is_local(int fd, const char *path)
 	struct statfs system;
 	if (fstatfs(fd, &system))
 		return false;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+	for (size_t i = 0; i < count_of(kinds); i++)
 		if ((uint32_t)system.f_type == kinds[i])
 			return true;
 	return (uint32_t)system.f_type == OVERLAYFS_SUPER_MAGIC && !is_of_other_namespace(path);
@@ -82,7 +83,7 @@ static struct sp_error *copy(int *fd, struct open_request *job)
 	for (uint64_t all = 0; !errnum && got && all <= GUARDED_COPY_MAX; all += got) {
 		errnum = io_read(*fd, job->copied, COPY_BYTES, &got);
 		if (!errnum)
-			errnum = io_write(copy_fd, job->copied, got, NULL);
+			errnum = io_write(copy_fd, job->copied, got);
 	}
 	if (errnum)
 		return error_os(errnum, "%s", job->path);

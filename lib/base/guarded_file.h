@@ -4,8 +4,7 @@
  * proxy opens the file. The recorder gets its descriptor if it is on a local file system, and else
  * that of a copy in memory.
  */
-#ifndef BASE_GUARDED_FILE_H
-#define BASE_GUARDED_FILE_H
+#pragma once
 
 #include <sys/stat.h>
 #include "base/proxy.h"
@@ -32,5 +31,3 @@ struct sp_error *guarded_file_open(struct proxies *proxies, const char *root, co
  * opened by: it may lead through /proc/PID.
  */
 bool guarded_file_is_local(int fd, const char *path);
-
-#endif

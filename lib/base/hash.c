@@ -103,7 +103,7 @@ bool u64map_remove(struct u64map *map, uint64_t key)
 	if (!entry->used)
 		return false;
 	/* Close the gap: move back each later entry if its probe sequence passed it. */
-	size_t mask = map->capacity - 1, hole = (size_t)(entry - map->entries);
+	size_t mask = map->capacity - 1, hole = entry - map->entries;
 	for (size_t i = (hole + 1) & mask; map->entries[i].used; i = (i + 1) & mask) {
 		size_t home = hash_u64(map->entries[i].key) & mask;
 		if (((i - home) & mask) >= ((i - hole) & mask)) {

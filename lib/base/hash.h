@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Hash functions, and hash tables without an allocation for each entry. */
-#ifndef BASE_HASH_H
-#define BASE_HASH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,5 +153,3 @@ static inline void index_set_add(struct index_set *set, const struct index_probe
 	set->slots[probe->at] = (struct index_slot){probe->hash, index + 1};
 	set->count++;
 }
-
-#endif

@@ -57,22 +57,17 @@ int io_pwrite(int fd, const void *buffer, size_t size, off_t offset)
 	return 0;
 }
 
-int io_write(int fd, const void *buffer, size_t size, size_t *done_ret)
+int io_write(int fd, const void *buffer, size_t size)
 {
-	size_t done = 0;
-	int errnum = 0;
-	while (!errnum && done < size) {
+	for (size_t done = 0; done < size;) {
 		ssize_t put = write(fd, (const char *)buffer + done, size - done);
-		if (put > 0)
-			done += (size_t)put;
-		else if (put == 0)
-			errnum = EIO;
-		else if (errno != EINTR)
-			errnum = errno;
+		if (put == 0)
+			return EIO;
+		if (put < 0 && errno != EINTR)
+			return errno;
+		done += put > 0 ? (size_t)put : 0;
 	}
-	if (done_ret)
-		*done_ret = done;
-	return errnum;
+	return 0;
 }
 
 /*
@@ -81,7 +76,7 @@ int io_write(int fd, const void *buffer, size_t size, size_t *done_ret)
  */
 uint64_t io_allocated_bytes(int fd, const struct stat *status)
 {
-	uint64_t size = (uint64_t)status->st_size, allocated = 0;
+	uint64_t size = status->st_size, allocated = 0;
 	if ((uint64_t)status->st_blocks >= size / 512)
 		return size;
 	off_t before = lseek(fd, 0, SEEK_CUR), data = 0, hole = 0;
@@ -122,7 +117,7 @@ int io_read_file(const char *path, char **text_ret, size_t *size_ret)
 
 void io_close_range(int first, int last)
 {
-	if (first > last || !syscall(SYS_close_range, (unsigned int)first, (unsigned int)last, 0))
+	if (first > last || !syscall(SYS_close_range, first, last, 0))
 		return;
 	for (int fd = first; fd <= last && fd < CLOSE_MAX; fd++)
 		close(fd);

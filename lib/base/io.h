@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Complete reads and writes: only these functions handle EINTR and short counts. */
-#ifndef BASE_IO_H
-#define BASE_IO_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,10 +15,8 @@
 int io_read(int fd, void *buffer, size_t size, size_t *done_ret);
 int io_pread(int fd, void *buffer, size_t size, off_t offset, size_t *done_ret);
 
-/* Returns 0, or the errno. *done_ret (may be NULL) is the number of bytes written before an error. */
-int io_write(int fd, const void *buffer, size_t size, size_t *done_ret);
-
-/* Returns 0, or the errno. */
+/* Return 0, or the errno. */
+int io_write(int fd, const void *buffer, size_t size);
 int io_pwrite(int fd, const void *buffer, size_t size, off_t offset);
 
 /*
@@ -36,5 +33,3 @@ int io_read_file(const char *path, char **text_ret, size_t *size_ret);
 
 /* Closes the descriptors from `first` to `last`. */
 void io_close_range(int first, int last);
-
-#endif

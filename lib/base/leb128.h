@@ -4,8 +4,7 @@
  * bit is clear. Padding is accepted up to a limit, so that a number costs bounded time. As in cursor.h,
  * a number that does not fit returns false and changes nothing.
  */
-#ifndef BASE_LEB128_H
-#define BASE_LEB128_H
+#pragma once
 
 #include "base/cursor.h"
 
@@ -73,5 +72,3 @@ static inline bool cursor_skip_leb(struct cursor *cursor)
 		}
 	return false;
 }
-
-#endif

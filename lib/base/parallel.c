@@ -45,7 +45,7 @@ unsigned int parallel_threads(size_t wanted)
 {
 	cpu_set_t set;
 	if (!wanted && sched_getaffinity(0, sizeof(set), &set) == 0)
-		wanted = (size_t)CPU_COUNT(&set);
+		wanted = CPU_COUNT(&set);
 	if (!wanted)
 		wanted = 1;
 	return (unsigned int)(wanted < THREADS_MAX ? wanted : THREADS_MAX);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Runs a function in several threads and waits for them. */
-#ifndef BASE_PARALLEL_H
-#define BASE_PARALLEL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ void parallel_run(unsigned int count, void (*work)(void *arg, unsigned int i), v
  * may use.
  */
 unsigned int parallel_threads(size_t wanted);
-
-#endif

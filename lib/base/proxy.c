@@ -27,6 +27,7 @@
 #define PROXIES_MAX 64
 #define AVOIDED_MAX 256
 
+/* Longest wait for a proxy that waits for a CPU, in PROXY_WAIT_MS. */
 #define STARVED_FACTOR 8
 
 /* Time that the parent waits for the end of the proxies. */
@@ -39,6 +40,7 @@ struct room {
 	_Alignas(64) uint8_t bytes[PROXY_BYTES];
 };
 
+/* The caller that made it busy uses all members up to `fd` without the lock. */
 struct proxy {
 	struct room *room;
 	uint64_t key;
@@ -50,8 +52,8 @@ struct proxy {
 };
 
 struct proxies {
-	pthread_mutex_t lock; /* protects all members */
-	unsigned int users; /* atomic */
+	pthread_mutex_t lock; /* protects the members from `parent` to `counts` */
+	unsigned int users; /* atomic; written under the lock */
 	pid_t parent;
 	int control; /* socket to the parent; -1: there is none */
 	struct room *rooms;
@@ -60,6 +62,7 @@ struct proxies {
 	uint64_t avoided[AVOIDED_MAX];
 	size_t avoided_count;
 	struct proxies_counts counts;
+	/* Constant while there are users. */
 	bool may_trace;
 	bool simulated;
 	bool (*hangs)(void *arg, uint64_t key);
@@ -126,7 +129,7 @@ static void serve(int fd, struct room *room)
 	struct message message;
 	int none;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	room->pid = (uint32_t)getpid();
+	room->pid = getpid();
 	while (receive_message(fd, 0, &message, &none) == 0) {
 		int result = message.work(room->bytes);
 		room->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -345,6 +348,7 @@ static void collect_left(struct proxies *proxies)
 	}
 }
 
+/* Returns whether calls of the key are refused. First collects calls that have returned late. */
 static bool is_refused(struct proxies *proxies, uint64_t key)
 {
 	if (proxies->left_count)
@@ -359,7 +363,7 @@ static bool is_refused(struct proxies *proxies, uint64_t key)
 
 static bool start(struct proxies *proxies, struct proxy *proxy)
 {
-	struct message message = {.index = (uint32_t)(proxy - proxies->items)};
+	struct message message = {.index = proxy - proxies->items};
 	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
@@ -486,7 +490,7 @@ static void bind_to_cpu(struct proxy *proxy)
 		return;
 	CPU_ZERO(&set);
 	CPU_SET((size_t)cpu, &set);
-	if (!sched_setaffinity((pid_t)pid, sizeof(set), &set))
+	if (!sched_setaffinity(pid, sizeof(set), &set))
 		proxy->cpu = cpu + 1;
 }
 

@@ -16,8 +16,7 @@
  * proxy serves again after its call has returned. A key (a process, or a folder of files) that cost
  * a proxy is refused from then on. All functions may be called by any thread.
  */
-#ifndef BASE_PROXY_H
-#define BASE_PROXY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,9 +31,6 @@
 
 /* Longest time to wait for a call. A proxy that waits for a CPU gets eight times as much. */
 #define PROXY_WAIT_MS 250
-
-struct proxies;
-struct proxy;
 
 /*
  * Runs in a proxy. `bytes` holds the arguments and receives the results; it must not point to other
@@ -108,5 +104,3 @@ bool proxy_call(struct proxies *proxies, struct proxy *proxy, proxy_work_fn *wor
 void proxy_release(struct proxies *proxies, struct proxy *proxy);
 
 struct proxies_counts proxies_counts(struct proxies *proxies);
-
-#endif

@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/vec.h"
 
 /* <linux/magic.h> lacks these. */
 #define CONFIGFS_MAGIC 0x62656570
@@ -42,7 +43,7 @@ static bool is_kernel_interface(int fd, const struct stat *status)
 	struct statfs system;
 	if (fstatfs(fd, &system))
 		return true;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+	for (size_t i = 0; i < count_of(kinds); i++)
 		if ((uint32_t)system.f_type == kinds[i])
 			return true;
 	return (uint32_t)system.f_type == TMPFS_MAGIC && is_on_dev(status);
@@ -66,24 +67,16 @@ static struct sp_error *check(int fd, const struct stat *status, unsigned int fl
 static int find(int folder, const char *path, unsigned int flags)
 {
 	int path_flags = O_PATH | O_CLOEXEC | (flags & REGULAR_FILE_NO_LINK ? O_NOFOLLOW : 0);
-	struct open_how how = {.flags = (uint64_t)path_flags,
+	struct open_how how = {.flags = path_flags,
 			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
 	if (!(flags & REGULAR_FILE_IN_ROOT))
 		return openat(folder, path, path_flags);
 	/* EAGAIN: a concurrent rename made ".." unsafe; try again. */
 	int fd, tries = 0;
 	do
-		fd = (int)syscall(SYS_openat2, folder, path + strspn(path, "/"), &how, sizeof(how));
+		fd = syscall(SYS_openat2, folder, path + strspn(path, "/"), &how, sizeof(how));
 	while (fd < 0 && errno == EAGAIN && ++tries < 64);
 	return fd;
-}
-
-/* Opens a found file for reading. O_NONBLOCK: do not wait for a FIFO's writer, or another's lease. */
-static int reopen(int found)
-{
-	char link[32];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-	return open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 static struct sp_error *find_error(int errnum, unsigned int flags, const char *shown)
@@ -105,7 +98,13 @@ struct sp_error *regular_file_open_at(int folder, const char *path, unsigned int
 	if (found < 0 || fstat(found, &status))
 		return find_error(errno, flags, shown);
 	TRY(check(found, &status, flags, shown));
-	int fd = reopen(found);
+	/*
+	 * Opens a found file for reading. O_NONBLOCK: do not wait for a FIFO's writer, or another's
+	 * lease.
+	 */
+	char link[32];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+	int fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT)
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "%s: cannot be opened "
 						  "safely: /proc is not mounted", shown),

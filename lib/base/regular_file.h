@@ -5,8 +5,7 @@
  * FIFO waits. O_PATH does neither. So the path is first opened by O_PATH, and then for reading only
  * if it is a regular file that is not on a pseudo file system (proc, sysfs, …).
  */
-#ifndef BASE_REGULAR_FILE_H
-#define BASE_REGULAR_FILE_H
+#pragma once
 
 #include <sys/stat.h>
 #include "base/error.h"
@@ -37,5 +36,3 @@ struct sp_error *regular_file_open(const char *root, const char *path, unsigned 
 
 /* Returns the path below `root` for messages: malloc'ed, NULL when out of memory. */
 char *regular_file_shown(const char *root, const char *path);
-
-#endif

@@ -3,8 +3,7 @@
  * Option structs of the public API. Their first member is `size_t size`, the caller's sizeof. Newer
  * library versions append members, so programs and libraries of different versions are compatible.
  */
-#ifndef BASE_SIZED_H
-#define BASE_SIZED_H
+#pragma once
 
 #include <stddef.h>
 #include <sprof/error.h>
@@ -26,5 +25,3 @@ struct sized_group {
 
 /* Copies groups with sized_copy(). An error's message begins with the group's name. */
 struct sp_error *sized_copy_groups(const struct sized_group *groups, size_t count) SP_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * Interned strings: equal strings are one pointer, so names are compared by pointer. A string lives as
  * long as its table. Not thread-safe.
  */
-#ifndef BASE_STRTAB_H
-#define BASE_STRTAB_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ const char *strtab_find(const struct strtab *table, const char *text);
 
 /* Like strtab_add(), for callers that have already computed hash_bytes() of the text. */
 const char *strtab_add_hashed(struct strtab *table, uint64_t hash, const char *text, size_t size);
-
-#endif

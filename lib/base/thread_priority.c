@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /*
- * A thread that asks for slices of 0.1 ms, the least there is, is let in before others have
- * used up theirs of 3 ms (Linux 6.12; older kernels look past it).
+ * Slice to request, the shortest. Since Linux 6.12, the thread then runs before others have used up
+ * their 3 ms; older kernels ignore the request.
  */
 #define SLICE_NS 100000
 #define NICE (-10)
@@ -23,15 +23,10 @@ struct attributes {
 	uint64_t runtime_ns, deadline_ns, period_ns;
 };
 
-static int get(struct attributes *attributes)
-{
-	return (int)syscall(SYS_sched_getattr, 0, attributes, sizeof(*attributes), 0);
-}
-
 static int set(struct attributes attributes)
 {
 	attributes.size = sizeof(attributes);
-	return (int)syscall(SYS_sched_setattr, 0, &attributes, 0);
+	return syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 struct sp_error *thread_priority_begin(struct thread_priority *thread_priority, uint32_t realtime)
@@ -39,7 +34,7 @@ struct sp_error *thread_priority_begin(struct thread_priority *thread_priority, 
 	struct attributes before = {0};
 	struct attributes wanted = {.policy = realtime ? SCHED_FIFO : SCHED_OTHER,
 				    .priority = realtime};
-	if (get(&before) < 0)
+	if (syscall(SYS_sched_getattr, 0, &before, sizeof(before), 0) < 0)
 		return realtime ? error_os(errno, "sched_getattr") : NULL;
 	bool normal = before.policy == SCHED_OTHER;
 	if (!realtime && normal) {

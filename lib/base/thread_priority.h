@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A drain that is not given a CPU in time loses samples: 8 KB each fill a ring within
- * milliseconds, and a busy machine lets others run for as long. So the thread that
- * drains asks to be run sooner, for the little that it does.
+ * Raises the priority of a thread that drains. If it gets no CPU in time, samples are lost: at 8 KB
+ * each, they fill a ring within milliseconds, and on a busy machine other threads run for that
+ * long.
  */
-#ifndef BASE_THREAD_PRIORITY_H
-#define BASE_THREAD_PRIORITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,14 +20,12 @@ struct thread_priority {
 };
 
 /*
- * For the calling thread. By `realtime` (SCHED_FIFO of that priority, 0: not) it runs before
- * all that is not real-time: SP_ERROR_PERMISSION where that is not allowed. Else it asks for
- * short slices and, as far as it may, a lower nice value, and never fails.
+ * Applies to the calling thread. `realtime`: priority of SCHED_FIFO, before all other threads;
+ * SP_ERROR_PERMISSION if that is not permitted. With 0, requests short slices and, if permitted, a
+ * lower nice value, and never fails.
  */
 struct sp_error *thread_priority_begin(struct thread_priority *thread_priority,
 				       uint32_t realtime) SP_MUST_CHECK;
 
 /* Restores the priority. Call it in the same thread. */
 void thread_priority_end(struct thread_priority *thread_priority);
-
-#endif

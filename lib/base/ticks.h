@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Conversion of CPU ticks as in linux/perf_event.h, struct perf_event_mmap_page. */
-#ifndef BASE_TICKS_H
-#define BASE_TICKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ static inline uint64_t ticks_widen(uint64_t ticks, uint64_t from, uint64_t mask)
 {
 	return from + ((ticks - from) & mask);
 }
-
-#endif

@@ -4,18 +4,22 @@
  *
  *	struct { VEC(struct frame); } or: VEC(int) fds = {0};
  *	int *slot = vec_push(&fds);        NULL when out of memory
- *	for (size_t i = 0; i < fds.count; i++) use(fds.items[i]);
+ *	vec_each (fd, &fds)                each item's address, first to last
+ *		use(*fd);
  *	vec_deinit(&fds);
  *
  * Items move when the array grows: keep indexes, not pointers.
  */
-#ifndef BASE_VEC_H
-#define BASE_VEC_H
+#pragma once
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+/* Number of items of an array of fixed size. */
+#define count_of(array) (sizeof(array) / sizeof((array)[0]))
 
 #define VEC(type)                                                             \
 	struct {                                                              \
@@ -42,6 +46,27 @@ bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_si
 	(vec_reserve((vec), (vec)->count + 1) ? &(vec)->items[(vec)->count++]                      \
 					      : (*(failed) = true, vec_last(vec)))
 
+/*
+ * Appends a value; false when out of memory. The value may be a compound literal, and may read
+ * `count`, which is its index.
+ */
+#define vec_append(vec, ...)                                                                       \
+	(vec_reserve((vec), (vec)->count + 1) &&                                                   \
+	 ((vec)->items[(vec)->count] = (__VA_ARGS__), (vec)->count++, true))
+
+/* Iterates over the addresses of all items. The array must not grow or shrink meanwhile. */
+#define vec_each(item, vec)                                                                        \
+	for (__typeof__(*(vec)->items) *item = (vec)->items,                                       \
+				       *item##_end_ = (vec)->count ? item + (vec)->count : item;   \
+	     item != item##_end_; item++)
+
+/* Sorts by a comparison for qsort(), which must not be given NULL for an empty array. */
+#define vec_sort(vec, compare)                                                                     \
+	do {                                                                                       \
+		if ((vec)->count)                                                                  \
+			qsort((vec)->items, (vec)->count, sizeof(*(vec)->items), (compare));       \
+	} while (0)
+
 #define vec_last(vec) (&(vec)->items[(vec)->count - 1])
 
 #define vec_deinit(vec)                                                       \
@@ -56,6 +81,23 @@ static inline int u64_order(uint64_t x, uint64_t y)
 {
 	return (x > y) - (x < y);
 }
+
+/* Defines a comparison for qsort() and bsearch() by a number that each struct has. */
+#define DEFINE_ORDER(name, type, member)                                                           \
+	static int name(const void *a, const void *b)                                              \
+	{                                                                                          \
+		const type *x = a, *y = b;                                                         \
+		return u64_order(x->member, y->member);                                            \
+	}
+
+/* Defines a public function that returns an item of its object's array. */
+#define DEFINE_GETTER(name, type, owner, array, number)                                            \
+	const struct type *name(const struct owner *object, size_t index)                          \
+	{                                                                                          \
+		const struct type *items = object->array;                                          \
+		assert(index < object->number);                                                    \
+		return &items[index];                                                              \
+	}
 
 /* Comparison for qsort() and bsearch() of uint64_t. */
 int u64_compare(const void *a, const void *b);
@@ -87,5 +129,3 @@ int u32_compare(const void *a, const void *b);
 
 /* Sorts, removes duplicates, and returns the new count. */
 size_t u32_sort_unique(uint32_t *items, size_t count);
-
-#endif

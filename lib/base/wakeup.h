@@ -10,8 +10,7 @@
  * The poller may run between the two steps of the raising thread. It reads the eventfd each time,
  * armed or not, so that a late write causes one needless round and no more.
  */
-#ifndef BASE_WAKEUP_H
-#define BASE_WAKEUP_H
+#pragma once
 
 #include <stdbool.h>
 #include "base/error.h"
@@ -41,5 +40,3 @@ void wakeup_write(struct wakeup *wakeup);
  * look for work after the call; this finds work from before it, too.
  */
 void wakeup_arm(struct wakeup *wakeup, bool armed);
-
-#endif

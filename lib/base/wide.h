@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Unsigned 128-bit numbers for sums of products: 32-bit compilers lack them. */
-#ifndef BASE_WIDE_H
-#define BASE_WIDE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,5 +41,3 @@ static inline double wide_double(struct wide wide)
 {
 	return (double)wide.high * 0x1p64 + (double)wide.low;
 }
-
-#endif

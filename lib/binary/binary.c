@@ -20,6 +20,7 @@
 #include "base/io.h"
 #include "base/vec.h"
 #include "binary/vdso.h"
+#include "elf/debuginfod.h"
 #include "proc/proc_tasks.h"
 
 /* Limits of files that are held: for each CPU, and whatever the limit of open files. */
@@ -64,9 +65,9 @@ void held_files_free(struct held_files *held)
 {
 	if (!held)
 		return;
-	for (size_t i = 0; i < held->count; i++) {
-		close(held->items[i].fd);
-		free(held->items[i].path);
+	vec_each (item, held) {
+		close(item->fd);
+		free(item->path);
 	}
 	vec_deinit(held);
 	pthread_mutex_destroy(&held->lock);
@@ -89,9 +90,9 @@ static bool is_of(const struct held_file *file, const struct module *module)
 
 static const struct held_file *find(const struct held_files *held, const struct module *module)
 {
-	for (size_t i = 0; i < held->count; i++)
-		if (is_of(&held->items[i], module))
-			return &held->items[i];
+	vec_each (item, held)
+		if (is_of(item, module))
+			return item;
 	return NULL;
 }
 
@@ -149,7 +150,7 @@ static void add(struct held_files *held, const struct module *module, const stru
 
 /*
  * Holds the file of a module, unless a limit is reached: an eighth of the files that the process
- * may open, and 256 MB of copies. Thread-safe.
+ * may open, and 64 MB of copies. Thread-safe.
  */
 static void held_files_add(struct held_files *held, const struct module *module,
 		    const struct image *image)
@@ -367,7 +368,8 @@ static struct sp_error *consider(struct binary_file_search *search, struct sp_er
 			      search->was_deleted
 				      ? "report while the process still runs"
 			      : search->module->build_id_size &&
-					      !ctx_debuginfod(search->env->ctx)
+					      !ctx_debuginfod(search->env->ctx) &&
+					      debuginfod_has_servers()
 				      ? OR_DEBUGINFOD
 				      : USE_SYMFS,
 			      "%s%s", sp_error_message(why),

@@ -3,8 +3,8 @@
  * Finds the file that a module was mapped from. With --symfs, it is only searched below that directory.
  * Else the places are, in order: its path; its path in the process's root directory if the process
  * still runs (/proc/PID/root, tried first if this is another mount namespace or chroot; /proc/PID/exe
- * and map_files, for deleted files); files that the recorder holds; perf's build-id cache. The vdso has no
- * file: see vdso.h.
+ * and map_files, for deleted files); files that the recorder holds; perf's build-id cache;
+ * debuginfod servers, if allowed. The vdso has no file: see vdso.h.
  *
  * The file must be the recorded one:
  * - by build-id, if one was recorded;
@@ -13,8 +13,7 @@
  * - and by all other evidence (binary/identity.h). A usable but unproven file has the diagnosis
  *   BINARY_UNPROVEN.
  */
-#ifndef BINARY_BINARY_H
-#define BINARY_BINARY_H
+#pragma once
 
 #include <sprof/ctx.h>
 #include "base/diagnosis.h"
@@ -111,5 +110,3 @@ struct stored_key binary_stored_key(const struct module *module);
 
 /* Returns the module's recorded path without " (deleted)"; malloc'ed, or NULL. */
 char *binary_recorded_path(const struct module *module);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "binary/held_maps.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -90,14 +89,14 @@ void held_maps_free(struct held_maps *maps)
 {
 	if (!maps)
 		return;
-	for (size_t i = 0; i < maps->maps.count; i++) {
-		cleanup_close(&maps->maps.items[i].fd);
-		vec_deinit(&maps->maps.items[i].marks);
+	vec_each (map, &maps->maps) {
+		cleanup_close(&map->fd);
+		vec_deinit(&map->marks);
 	}
-	for (size_t i = 0; i < maps->folders.count; i++)
-		cleanup_close(&maps->folders.items[i].fd);
-	for (size_t i = 0; i < maps->dumps.count; i++)
-		cleanup_close(&maps->dumps.items[i].fd);
+	vec_each (folder, &maps->folders)
+		cleanup_close(&folder->fd);
+	vec_each (dump, &maps->dumps)
+		cleanup_close(&dump->fd);
 	vec_deinit(&maps->dumps);
 	vec_deinit(&maps->maps);
 	vec_deinit(&maps->watches);
@@ -107,8 +106,11 @@ void held_maps_free(struct held_maps *maps)
 	free(maps);
 }
 
-/* Closes the file of the process that ended first. Returns false if none is open. */
-static bool drop_oldest(struct held_maps *maps)
+/*
+ * Closes a file of an ended process: the jitdump that ended first, or else the map that was added
+ * first. Returns false if there is none.
+ */
+static bool drop_ended_file(struct held_maps *maps)
 {
 	for (size_t i = 0; i < maps->dumps.count; i++) {
 		struct held_jitdump *dump = &maps->dumps.items[i];
@@ -120,8 +122,7 @@ static bool drop_oldest(struct held_maps *maps)
 		memmove(dump, dump + 1, (--maps->dumps.count - i) * sizeof(*dump));
 		return true;
 	}
-	for (size_t i = 0; i < maps->maps.count; i++) {
-		struct held_map *map = &maps->maps.items[i];
+	vec_each (map, &maps->maps) {
 		if (!map->ended || map->fd < 0)
 			continue;
 		maps->copied -= map->copied;
@@ -135,7 +136,7 @@ static bool drop_oldest(struct held_maps *maps)
 
 static bool has_room(struct held_maps *maps)
 {
-	return maps->files < maps->files_max || drop_oldest(maps);
+	return maps->files < maps->files_max || drop_ended_file(maps);
 }
 
 /* -- Folders --------------------------------------------------------------- */
@@ -156,7 +157,7 @@ static int open_folder(void *bytes)
 	CLEANUP_CLOSE int root = open(job->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP_CLOSE int fd = -1;
 	if (root >= 0)
-		fd = (int)syscall(SYS_openat2, root, "tmp", &how, sizeof(how));
+		fd = syscall(SYS_openat2, root, "tmp", &how, sizeof(how));
 	if (fd < 0 || fstat(fd, &found) || !guarded_file_is_local(fd, job->root))
 		return -1;
 	job->here = !stat("/tmp", &here) && here.st_dev == found.st_dev &&
@@ -182,7 +183,7 @@ static int add_folder(struct held_maps *maps, int *fd, bool here)
 		if (folder->fd < 0)
 			free_slot = folder;
 		else if (folder->device == status.st_dev && folder->inode == status.st_ino)
-			return (int)i;
+			return i;
 	}
 	if (!has_room(maps))
 		return -1;
@@ -192,7 +193,7 @@ static int add_folder(struct held_maps *maps, int *fd, bool here)
 	*slot = (struct tmp_folder){
 		.fd = take_fd(fd), .device = status.st_dev, .inode = status.st_ino, .here = here};
 	maps->files++;
-	return (int)(slot - maps->folders.items);
+	return slot - maps->folders.items;
 }
 
 static void release_folder(struct held_maps *maps, struct watch *watch)
@@ -237,7 +238,7 @@ static int open_map(const struct tmp_folder *folder, const struct held_map *map,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
 	};
 	snprintf(name, sizeof(name), "perf-%u.map", map->number);
-	CLEANUP_CLOSE int fd = (int)syscall(SYS_openat2, folder->fd, name, &how, sizeof(how));
+	CLEANUP_CLOSE int fd = syscall(SYS_openat2, folder->fd, name, &how, sizeof(how));
 	if (fd < 0 || fstat(fd, status_ret) || !S_ISREG(status_ret->st_mode))
 		return -1;
 	uid_t uid = status_ret->st_uid;
@@ -267,7 +268,7 @@ static void mark_size(struct held_maps *maps, struct held_map *map, struct watch
 	struct stat status;
 	if (fstat(map->fd, &status))
 		return;
-	uint64_t size = (uint64_t)status.st_size;
+	uint64_t size = status.st_size;
 	uint64_t last_size = map->marks.count ? vec_last(&map->marks)->size : 0;
 	/* The process began the file again. */
 	if (size < last_size)
@@ -322,12 +323,16 @@ static void look(struct held_maps *maps, size_t index, uint64_t now_ns, bool las
 		find_map(maps, index, now_ns);
 }
 
-/* Replaces an open file by a copy in memory: its size, or 0 and no file if a limit is reached. */
+/*
+ * Replaces an open file by a copy in memory. Closes the original in any case. Returns the copied
+ * bytes, fewer than `size` if reading fails; 0 and no file if a limit is reached, or memfd_create()
+ * fails.
+ */
 static uint64_t copy_file(struct held_maps *maps, int *file, uint64_t size)
 {
 	CLEANUP_CLOSE int fd = -1;
 	off_t offset = 0;
-	while (size <= COPIES_MAX && size > COPIES_MAX - maps->copied && drop_oldest(maps))
+	while (size <= COPIES_MAX && size > COPIES_MAX - maps->copied && drop_ended_file(maps))
 		;
 	if (size <= COPIES_MAX - maps->copied)
 		fd = memfd_create("sprof-map", MFD_CLOEXEC);
@@ -377,10 +382,9 @@ bool held_maps_add_dump(struct held_maps *maps, uint32_t pid, const char *path, 
 			  (tasks_owner(maps->ctx, pid, &owner) && uid == owner);
 	if (file.is_copy || file.status.st_ino != inode || !is_trusted)
 		return true;
-	struct held_jitdump *dump = vec_push(&maps->dumps);
-	if (!dump)
+	if (!vec_append(&maps->dumps,
+			(struct held_jitdump){.pid = pid, .inode = inode, .fd = take_fd(&fd)}))
 		return false;
-	*dump = (struct held_jitdump){.pid = pid, .inode = inode, .fd = take_fd(&fd)};
 	maps->files++;
 	return true;
 }
@@ -398,7 +402,7 @@ static void end_dumps(struct held_maps *maps, uint32_t pid)
 		int fd = dump->fd;
 		memmove(dump, dump + 1, (--maps->dumps.count - i) * sizeof(*dump));
 		struct held_jitdump copy = {.pid = pid, .inode = status.st_ino, .ended = true};
-		copy.copied = copy_file(maps, &fd, (uint64_t)status.st_size);
+		copy.copied = copy_file(maps, &fd, status.st_size);
 		copy.fd = fd;
 		if (fd >= 0)
 			*vec_push(&maps->dumps) = copy;
@@ -412,11 +416,11 @@ size_t held_maps_fds(const struct held_maps *maps, int *ret)
 	size_t count = 0;
 	if (!maps || !ret)
 		return maps ? maps->maps.count + maps->dumps.count : 0;
-	for (size_t i = 0; i < maps->maps.count; i++)
-		if (maps->maps.items[i].fd >= 0)
-			ret[count++] = maps->maps.items[i].fd;
-	for (size_t i = 0; i < maps->dumps.count; i++)
-		ret[count++] = maps->dumps.items[i].fd;
+	vec_each (map, &maps->maps)
+		if (map->fd >= 0)
+			ret[count++] = map->fd;
+	vec_each (dump, &maps->dumps)
+		ret[count++] = dump->fd;
 	return count;
 }
 
@@ -443,8 +447,11 @@ const struct held_map *held_maps_get(const struct held_maps *maps, size_t index)
 	return &maps->maps.items[index];
 }
 
-/* Drops processes of the older half that have ended. Returns false when out of memory. */
-static bool drop_ended(struct held_maps *maps)
+/*
+ * Drops processes of the older half that have ended, if their file is closed. Returns false when
+ * out of memory.
+ */
+static bool drop_ended_processes(struct held_maps *maps)
 {
 	size_t left = 0;
 	maps->living.count = 0;
@@ -459,9 +466,9 @@ static bool drop_ended(struct held_maps *maps)
 		uint32_t *last = u64map_put(&maps->last_of, map->pid, 0, NULL);
 		if (!last)
 			return false;
-		*last = (uint32_t)left;
+		*last = left;
 		if (!map->ended)
-			*vec_push(&maps->living) = (uint32_t)left;
+			*vec_push(&maps->living) = left;
 		maps->maps.items[left] = *map;
 		maps->watches.items[left++] = maps->watches.items[i];
 	}
@@ -469,12 +476,13 @@ static bool drop_ended(struct held_maps *maps)
 	return true;
 }
 
+/* Returns false when out of memory. At the limit, adds nothing and returns true. */
 static bool add(struct held_maps *maps, uint32_t pid, uint64_t time_ns, bool inherited)
 {
 	const struct held_map *known = find(maps, pid);
 	if (known && !known->ended)
 		return true;
-	if (maps->maps.count == HELD_PROCESSES_MAX && !drop_ended(maps))
+	if (maps->maps.count == HELD_PROCESSES_MAX && !drop_ended_processes(maps))
 		return false;
 	size_t index = maps->maps.count;
 	if (index == HELD_PROCESSES_MAX)
@@ -485,8 +493,8 @@ static bool add(struct held_maps *maps, uint32_t pid, uint64_t time_ns, bool inh
 	uint32_t *last = u64map_put(&maps->last_of, pid, 0, NULL);
 	if (!last)
 		return false;
-	*last = (uint32_t)index;
-	*vec_push(&maps->living) = (uint32_t)index;
+	*last = index;
+	*vec_push(&maps->living) = index;
 	*vec_push(&maps->watches) = (struct watch){.folder = -1};
 	*vec_push(&maps->maps) = (struct held_map){
 		.pid = pid, .number = pid, .from_ns = time_ns, .inherited = inherited, .fd = -1};

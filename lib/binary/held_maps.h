@@ -8,8 +8,7 @@
  * belong to the process's user, this user or root. A proxy opens the folder. The file is opened
  * without leaving the folder's file system, so that no call waits for another machine or process.
  */
-#ifndef BINARY_HELD_MAPS_H
-#define BINARY_HELD_MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ const struct held_map *held_maps_find(const struct held_maps *maps, uint32_t pid
  */
 size_t held_maps_count(const struct held_maps *maps);
 const struct held_map *held_maps_get(const struct held_maps *maps, size_t index);
-
-#endif

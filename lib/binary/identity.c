@@ -38,7 +38,7 @@ static const struct {
 
 bool identity_runs_on(uint16_t machine, const char *arch)
 {
-	for (size_t i = 0; arch && i < sizeof(runs) / sizeof(*runs); i++)
+	for (size_t i = 0; arch && i < count_of(runs); i++)
 		if (!strncmp(arch, runs[i].arch, strlen(runs[i].arch)))
 			return machine == runs[i].machines[0] || machine == runs[i].machines[1];
 	return true;
@@ -57,8 +57,7 @@ bool identity_hash(const struct image *image, uint64_t *ret)
 	uint64_t hash = 0;
 	for (uint64_t at = 0; at < size; at += BLOCK) {
 		size_t wanted = size - at < BLOCK ? (size_t)(size - at) : BLOCK, done;
-		if (!block || io_pread(image->fd, block, wanted, (off_t)at, &done) ||
-		    done != wanted)
+		if (!block || io_pread(image->fd, block, wanted, at, &done) || done != wanted)
 			return false;
 		hash = content_hash_add(hash, block, wanted);
 	}

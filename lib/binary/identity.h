@@ -13,8 +13,7 @@
  *	host       another one: a finding if the inode is equal (containers have their own host
  *	           names); without an inode the file is refused
  */
-#ifndef BINARY_IDENTITY_H
-#define BINARY_IDENTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ bool identity_inode_unreliable(int fd);
 
 /* Hash of a file by record/content.h; false if it cannot be read. */
 bool identity_hash(const struct image *image, uint64_t *ret);
-
-#endif

@@ -4,8 +4,7 @@
  * process's own vdso, if the build-ids are equal, or if none was recorded and the kernel is the same;
  * or a copy in perf's build-id cache.
  */
-#ifndef BINARY_VDSO_H
-#define BINARY_VDSO_H
+#pragma once
 
 #include "binary/binary.h"
 
@@ -15,5 +14,3 @@ struct sp_error *vdso_own(struct image **ret) SP_MUST_CHECK;
 /* Opens the recorded vdso; NULL if it was not found. */
 struct sp_error *vdso_open(const struct binary_env *env, const struct module *module,
 			   struct image **ret) SP_MUST_CHECK;
-
-#endif

@@ -3,7 +3,6 @@
 #include <sprof/capture.h>
 #include <sprof/private/command.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -18,7 +17,10 @@
 #include "capture/tasks/rescan.h"
 #include "proc/kernel_cache.h"
 
-/* No file descriptor is looked at by name: a round looks at everything. */
+/*
+ * Limit of events of one epoll_wait(). It does not matter which descriptors are ready: a round
+ * examines all.
+ */
 #define EVENTS_AT_ONCE 64
 
 DEFINE_CLEANUP(struct sp_capture *, sp_capture_free)
@@ -27,15 +29,6 @@ DEFINE_CLEANUP(struct sp_capture *, sp_capture_free)
 static bool describes_at_end(const struct sp_capture *capture)
 {
 	return capture->config.tail_synthesize && !capture->samples.live_unwind;
-}
-
-static void connect_parts(struct sp_capture *capture)
-{
-	struct filter *filter = &capture->samples.filter;
-	bool filters_tasks = capture->config.plan->cpu_wide && capture->config.target != CAPTURE_SYSTEM_WIDE;
-	tasks_connect(&capture->tasks);
-	filter->double_sampling = &capture->tasks.double_sampling;
-	filter->membership = filters_tasks ? &capture->tasks.membership : NULL;
 }
 
 static struct sp_error *attach(struct sp_capture *capture)
@@ -60,17 +53,6 @@ static struct sp_error *record_waits(struct sp_capture *capture)
 	return NULL;
 }
 
-/* Arguments may have secrets: only those of the caller's command are read by default. */
-static void begin_command_lines(struct sp_capture *capture, enum sp_choice choice)
-{
-	bool by_default = capture->config.target == CAPTURE_COMMAND;
-	capture->command_lines = (struct command_lines){
-		.on = choice == SP_ON || (choice == SP_DEFAULT && by_default),
-		.keeps_live = capture->out.rotation.tracks,
-		.tasks = &capture->tasks,
-	};
-}
-
 static struct sp_error *set_up(struct sp_capture *capture, struct capture_options *options)
 {
 	TRY(schedule_init(&capture->control.schedule, &options->schedule));
@@ -79,14 +61,26 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	options->schedule.tail_synthesize &= !capture->out.rotation.tracks;
 	TRY(config_choose_target(options, &capture->config));
 	TRY(tasks_find(&capture->tasks, &options->target));
-	/* Before limits are raised: the command shall have those of the caller. */
+	/* Limits are raised afterwards: the command must have the caller's. */
 	if (options->target.command)
 		TRY(workload_fork(&capture->tasks.workload, options->target.command,
 				  options->output.path && !strcmp(options->output.path, "-")));
 	TRY(capture_plan(capture, options));
 	TRY(held_maps_new(capture->ctx, &capture->maps));
-	begin_command_lines(capture, options->fields.command_lines);
-	connect_parts(capture);
+	/* Arguments may have secrets: only those of the caller's command are read by default. */
+	bool by_default = capture->config.target == CAPTURE_COMMAND;
+	capture->command_lines = (struct command_lines){
+		.on = options->fields.command_lines == SP_ON ||
+		      (options->fields.command_lines == SP_DEFAULT && by_default),
+		.keeps_live = capture->out.rotation.tracks,
+		.tasks = &capture->tasks,
+	};
+	struct filter *filter = &capture->samples.filter;
+	bool filters_tasks =
+		capture->config.plan->cpu_wide && capture->config.target != CAPTURE_SYSTEM_WIDE;
+	tasks_connect(&capture->tasks);
+	filter->double_sampling = &capture->tasks.double_sampling;
+	filter->membership = filters_tasks ? &capture->tasks.membership : NULL;
 	capture->out.rotation.live_state.fields = capture->samples.filter.fields;
 	/* Samples are read when the state has been written. */
 	capture->out.rotation.live_state.keeps_newest = capture->overwrite.on;
@@ -97,7 +91,7 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	TRY(capture_start_live_unwind(capture));
 	TRY(recording_init(&capture->out, capture->samples.filter.fields.sample_id,
 			   capture->samples.filter.fields.sample_cpu));
-	/* Not these threads, and not the command, which are there already. */
+	/* The recorder's own threads and the command exist already, and are left out. */
 	if (capture->config.realtime)
 		TRY(thread_priority_begin(&capture->bank.thread_priority,
 					  capture->config.realtime));
@@ -121,7 +115,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 {
 	struct capture_options copy, *options = &copy;
 	TRY(capture_options_copy(options, asked));
-	/* Until descriptors are initialised, nothing may fail. */
+	/* No function may fail before the descriptors are initialised. */
 	CLEANUP(cleanup_sp_capture_free) struct sp_capture *capture = calloc(1, sizeof(*capture));
 	NEED(capture);
 	const struct tasks_parts parts = {
@@ -138,7 +132,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->overwrite.window_ns = options->buffers.overwrite_ns;
 	event_control_init(&capture->control);
 	capture->epoll_fd = capture->timer_fd = -1;
-	/* Early: the proxies keep a copy of the memory. */
+	/* Forked early, because the proxies keep a copy of the memory. */
 	TRY(proxies_begin(ctx_proxies(ctx)));
 	capture->has_proxies = true;
 	TRY(config_find_unit(capture->ctx, options, &capture->config));
@@ -147,15 +141,17 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	return NULL;
 }
 
-/* Only now, as processes that run would fill the rings while their files are read. */
+/* Events are enabled after that: running processes would fill the rings while files are read. */
 static struct sp_error *begin_sampling(struct sp_capture *capture)
 {
 	TRY(schedule_restart(&capture->control.schedule, capture_now_ns()));
+	bool round;
 	TRY(event_control_begin(&capture->control, capture_waits(capture)));
 	capture->begin_ns = capture_now_ns();
+	TRY(capture_on_timer(capture, &round));
 	TRY(event_control_begin_alternates(&capture->control, !capture->config.plan->cpu_wide,
 					   capture->begin_ns));
-	/* No switch is missing after these times. */
+	/* All switches after the times that this sets are recorded. */
 	TRY(waits_add_threads(capture->samples.waits));
 
 	/* Without SWITCH records, the kernel's counts have no use. */
@@ -174,9 +170,9 @@ struct sp_error *sp_capture_start(struct sp_capture *capture)
 	if (!error && capture->tasks.workload.pid)
 		error = workload_start(&capture->tasks.workload, capture->config.command_name);
 	if (error) {
-		/* A command that still waits to begin would be waited for. */
+		/* Reaping would wait for a command that has not begun. */
 		workload_forgo(&capture->tasks.workload);
-		/* A recording of nothing is not to take the place of the last one. */
+		/* An empty recording must not replace the last one. */
 		recording_abandon(&capture->out);
 		return error;
 	}
@@ -198,19 +194,23 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int count = epoll_wait(capture->epoll_fd, events, EVENTS_AT_ONCE, 0);
+	bool round;
+	TRY(capture_on_timer(capture, &round));
+	/* A change of periods needs no round. */
+	if (count == 1 && events[0].data.fd == capture->timer_fd && !round) {
+		*running_ret = !is_over(capture);
+		return NULL;
+	}
 	for (int i = 0; i < count; i++) {
 		int fd = events[i].data.fd;
-		/* An offline CPU's ring buffer; the timer drains the rest of it. */
+		/* It is an offline CPU's ring buffer. The timer drains the rest of it. */
 		if (fd != capture->tasks.workload.pidfd && events[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(capture->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	}
-
-	uint64_t times;
-	(void)!read(capture->timer_fd, &times, sizeof(times));
 	struct sp_error *error = capture_run_schedule(capture);
 	if (!error)
 		error = schedstat_note_command(&capture->schedstat);
-	/* Before the round, so that it has the command's last records too. */
+	/* Reaps before the round, so that the round has the command's last records. */
 	if (!error)
 		error = workload_reap(&capture->tasks.workload, false);
 	if (!error)
@@ -244,7 +244,7 @@ static struct sp_error *close_file(struct sp_capture *capture)
 	return recording_close(&capture->out, &end);
 }
 
-/* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
+/* Saves the kernel's symbols for reports after a reboot. A failure is only logged. */
 static void save_kernel_names(struct sp_capture *capture)
 {
 	bool wanted = event_plan_samples_kernel(capture->config.plan) &&
@@ -254,23 +254,6 @@ static void save_kernel_names(struct sp_capture *capture)
 		ctx_log(capture->ctx, SP_LOG_WARNING, "cannot save kernel symbols: %s",
 			sp_error_message(error));
 	sp_error_free(error);
-}
-
-static void log_live_unwind(const struct sp_capture *capture)
-{
-	const struct live_unwind_counts *unwound = &capture->samples.unwound;
-	const struct python_counts *python = &unwound->python;
-	if (python->samples)
-		ctx_log(capture->ctx, SP_LOG_DEBUG,
-			"Python frames: %llu samples, %llu unreadable; %llu calls of the interpreter, "
-			"%llu with frames, %llu dropped",
-			(unsigned long long)python->samples, (unsigned long long)python->unreadable,
-			(unsigned long long)python->groups, (unsigned long long)python->inserted,
-			(unsigned long long)python->dropped);
-	if (unwound->files_forgotten)
-		ctx_log(capture->ctx, SP_LOG_DEBUG,
-			"%llu module files were dropped from the cache: too many",
-			(unsigned long long)unwound->files_forgotten);
 }
 
 static void log_drain_threads(const struct sp_capture *capture)
@@ -305,9 +288,9 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 {
 	capture->end_ns = capture_now_ns();
 	if (!capture->out.rotation.maker || capture->out.closed)
-		return NULL; /* it never began */
+		return NULL; /* the command never began */
 	capture->loss_phases.stopped = capture_lost_now(capture);
-	/* Before the last rounds: samples that come between these would be lost. */
+	/* Disables events before the last rounds: later samples would be lost. */
 	struct sp_error *error = tasks_end_descent(&capture->tasks);
 	capture->end_ns = capture_now_ns();
 	if (!error)
@@ -329,7 +312,19 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 			error = capture_write_synthesised(capture);
 	}
 	error = error_first(error, sample_path_finish(&capture->samples));
-	log_live_unwind(capture);
+	const struct live_unwind_counts *unwound = &capture->samples.unwound;
+	const struct python_counts *python = &unwound->python;
+	if (python->samples)
+		ctx_log(capture->ctx, SP_LOG_DEBUG,
+			"Python frames: %llu samples, %llu unreadable; %llu calls of the "
+			"interpreter, %llu with frames, %llu dropped",
+			(unsigned long long)python->samples, (unsigned long long)python->unreadable,
+			(unsigned long long)python->groups, (unsigned long long)python->inserted,
+			(unsigned long long)python->dropped);
+	if (unwound->files_forgotten)
+		ctx_log(capture->ctx, SP_LOG_DEBUG,
+			"%llu module files were dropped from the cache: too many",
+			(unsigned long long)unwound->files_forgotten);
 	log_drain_threads(capture);
 	log_proxies(capture);
 	if (!error)

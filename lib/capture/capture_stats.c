@@ -15,7 +15,7 @@ uint64_t capture_command_ns(const struct sp_capture *capture)
 	return to_ns(&usage->ru_utime) + to_ns(&usage->ru_stime);
 }
 
-/* Whether one event is sampled; another may have the context switches. */
+/* Returns whether one event samples. Context switches may have another event. */
 static bool is_alone(const struct sp_capture *capture)
 {
 	const struct event_plan *plan = capture->config.plan;
@@ -23,7 +23,10 @@ static bool is_alone(const struct sp_capture *capture)
 	       (plan->sample_count == 2 && config_switch_event(&capture->config, plan) == 1);
 }
 
-/* Whether a single clock has sampled the whole command: CPU time without samples was lost. */
+/*
+ * Returns whether a single clock has sampled the whole command, so that CPU time without samples
+ * was lost.
+ */
 static bool clock_covers_command(const struct sp_capture *capture)
 {
 	/* Overwritten samples, and those after a full file, are not missing. */
@@ -60,7 +63,7 @@ static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64
 	return sample_estimate_lost_own(&filter->counts, &capture->losses, used);
 }
 
-/* Samples that are in files or on their way there; once all are closed, those in the files. */
+/* Counts samples in files and in the write queue; after the end, those in files. */
 static uint64_t written_samples(const struct sp_capture *capture,
 				const struct write_queue_counts *written)
 {
@@ -101,6 +104,7 @@ const struct sp_capture_stats *sp_capture_stats(struct sp_capture *capture)
 		.dump_bytes = capture->bank.overwrites ?
 			capture->bank.count * ring_bank_sample_bytes(&capture->bank) : 0,
 		.duration_ns = end_ns - capture->begin_ns,
+		.rate_hz = plan_rate_hz(capture->config.plan),
 		.used_ns = used,
 		.cpu_ns = capture->tasks.workload.ended && capture->config.target == CAPTURE_COMMAND
 				  ? capture_command_ns(capture)

@@ -9,33 +9,22 @@
 #include "capture/samples/unwind_notes.h"
 #include "record/note.h"
 
-/* A smaller share of the CPU time in samples gets a note. */
+/* Least share of CPU time in samples without a note. */
 #define COVERED_ENOUGH 0.93
 #define MISSING_NS 30000000
 
 static bool was_online(const struct sp_capture *capture, uint32_t cpu)
 {
-	for (size_t i = 0; i < capture->config.online.count; i++)
-		if (capture->config.online.items[i] == cpu)
+	vec_each (item, &capture->config.online)
+		if (*item == cpu)
 			return true;
 	return false;
 }
 
-static struct sp_error *note_new_cpus(struct sp_capture *capture)
-{
-	struct cpu_list online = {0};
-	struct sp_error *error = sysfs_cpus_online(capture->ctx, &online);
-	for (size_t i = 0; i < online.count && !error; i++)
-		if (!was_online(capture, online.items[i]))
-			error = notes_add(&capture->out.notes, NOTE_CPU_NEW, NULL, online.items[i]);
-	vec_deinit(&online);
-	return error;
-}
-
 /*
- * An inherited event begins with a whole period, so of each task that was made meanwhile up to a
- * period is not in the samples; and no more than what the events have counted in all beyond it. A
- * clock counts the kernel's time, too, where only the user's is sampled.
+ * An inherited event begins with a whole period. So up to a period of each new task is not sampled;
+ * and in all no more than the events' counts exceed the samples. A clock counts kernel time, too,
+ * even if only user time is sampled.
  */
 static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 {
@@ -59,8 +48,8 @@ static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 	return missing_ns < most_ns ? missing_ns : most_ns;
 }
 
-/* Other processes ran with the command, for more than a tenth of its time. */
-static bool shared_cpus(const struct filter_counts *counts)
+/* Returns whether the CPUs gave over a tenth as many samples of other tasks as of the target. */
+static bool has_others_samples(const struct filter_counts *counts)
 {
 	return counts->filtered > counts->samples / 10;
 }
@@ -77,13 +66,13 @@ static enum note_uncovered why_uncovered(const struct sp_capture *capture,
 	if (stats->throttled)
 		return UNCOVERED_RATE;
 	if (stats->cpu_wide)
-		return shared_cpus(&capture->samples.filter.counts) ? UNCOVERED_SHARED_CPUS
-								    : UNCOVERED_PAUSED;
+		return has_others_samples(&capture->samples.filter.counts) ? UNCOVERED_SHARED_CPUS
+									   : UNCOVERED_PAUSED;
 	return capture->tasks.tracker.counts.followed_forks ? UNCOVERED_SHORT_TASKS
 							    : UNCOVERED_RATE;
 }
 
-/* Samples that never were, where they matter. */
+/* Notes CPU time without samples if it is large. */
 static struct sp_error *note_uncovered(struct sp_capture *capture,
 				       const struct sp_capture_stats *stats)
 {
@@ -101,17 +90,8 @@ static struct sp_error *note_uncovered(struct sp_capture *capture,
 	double share = stats->used_ns ? (double)stats->sampled_ns / (double)stats->used_ns : 1;
 	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
 		return NULL;
-	return notes_add(&capture->out.notes, NOTE_UNCOVERED, NULL, (uint64_t)(1000 * share),
-			 stats->used_ns, why_uncovered(capture, stats),
-			 rights_cpu_wide(&capture->config.rights));
-}
-
-static struct sp_error *note_unwound(struct sp_capture *capture)
-{
-	uint32_t planned = capture->config.plan->samples[0].attr.sample_stack_user;
-	uint32_t larger = capture->control.alternate.large.stack_bytes;
-	return unwind_notes_add(&capture->samples.unwound, &capture->config.graph,
-				larger > planned ? larger : planned, &capture->out.notes);
+	return notes_add(&capture->out.notes, NOTE_UNCOVERED, NULL, 1000 * share, stats->used_ns,
+			 why_uncovered(capture, stats), rights_cpu_wide(&capture->config.rights));
 }
 
 static struct sp_error *note_dropped(struct sp_capture *capture)
@@ -150,8 +130,8 @@ static struct sp_error *note_held(struct sp_capture *capture)
 }
 
 /*
- * From Linux 5.13 until 6.19 (and the stable kernels that took its mend), the kernel forgets who
- * ends before it writes what that one counted.
+ * Linux 5.13 to 6.19, without the fix in stable kernels, drops an ended task before it writes the
+ * task's count.
  */
 static struct sp_error *note_uncounted(struct sp_capture *capture)
 {
@@ -160,15 +140,6 @@ static struct sp_error *note_uncounted(struct sp_capture *capture)
 		return NULL;
 	return notes_add(&capture->out.notes, NOTE_THREAD_COUNTS_MISSING, NULL,
 			    capture->tasks.tracker.counts.followed_forks);
-}
-
-/* Reads of processes and files that took too long. */
-static struct sp_error *note_left(struct sp_capture *capture)
-{
-	const struct proxies_counts counts = proxies_counts(ctx_proxies(capture->ctx));
-	uint64_t pid = counts.first_key <= UINT32_MAX ? counts.first_key : 0;
-	return counts.left ? notes_add(&capture->out.notes, NOTE_READS_LEFT, NULL, counts.left,
-				       counts.refused, pid) : NULL;
 }
 
 /*
@@ -183,14 +154,6 @@ static struct sp_error *note_command_time(struct sp_capture *capture)
 	    capture->overwrite.on || capture->out.rotation.full || capture->control.schedule.turned)
 		return NULL;
 	return notes_add(&capture->out.notes, NOTE_COMMAND_TIME, NULL, capture_command_ns(capture));
-}
-
-static struct sp_error *note_command_lines(struct sp_capture *capture)
-{
-	const struct command_lines *lines = &capture->command_lines;
-	return !lines->on ? NULL
-	       : notes_add(&capture->out.notes, NOTE_COMMAND_LINES, NULL, lines->read, lines->gone,
-			   lines->truncated, lines->left_out);
 }
 
 static struct sp_error *note_loss_phases(struct sp_capture *capture)
@@ -219,17 +182,34 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 {
 	struct notes *notes = &capture->out.notes;
 	uint64_t helpers = capture->losses.not_counting;
-	TRY(note_new_cpus(capture));
+	struct cpu_list online = {0};
+	struct sp_error *error = sysfs_cpus_online(capture->ctx, &online);
+	for (size_t i = 0; i < online.count && !error; i++)
+		if (!was_online(capture, online.items[i]))
+			error = notes_add(&capture->out.notes, NOTE_CPU_NEW, NULL, online.items[i]);
+	vec_deinit(&online);
+	TRY(error);
 	const struct sp_capture_stats *stats = sp_capture_stats(capture);
-	TRY(note_left(capture));
-	TRY(note_unwound(capture));
+	/* Notes reads of processes and files that took too long. */
+	const struct proxies_counts counts = proxies_counts(ctx_proxies(capture->ctx));
+	uint64_t pid = counts.first_key <= UINT32_MAX ? counts.first_key : 0;
+	TRY(counts.left ? notes_add(&capture->out.notes, NOTE_READS_LEFT, NULL, counts.left,
+				    counts.refused, pid)
+			: NULL);
+	uint32_t planned = capture->config.plan->samples[0].attr.sample_stack_user;
+	uint32_t larger = capture->control.alternate.large.stack_bytes;
+	TRY(unwind_notes_add(&capture->samples.unwound, &capture->config.graph,
+			     larger > planned ? larger : planned, &capture->out.notes));
 	TRY(note_dropped(capture));
 	TRY(waits_note_losses(capture->samples.waits));
 	TRY(note_modules(capture));
 	TRY(note_held(capture));
 	TRY(note_uncounted(capture));
 	TRY(note_command_time(capture));
-	TRY(note_command_lines(capture));
+	const struct command_lines *lines = &capture->command_lines;
+	TRY(!lines->on ? NULL
+		       : notes_add(&capture->out.notes, NOTE_COMMAND_LINES, NULL, lines->read,
+				   lines->gone, lines->truncated, lines->left_out));
 	TRY(note_recorded(capture));
 	if (helpers && capture->control.alternate.ids.map.count)
 		TRY(notes_add(notes, NOTE_LOST_HELPERS, NULL, capture->samples.filter.counts.lost,

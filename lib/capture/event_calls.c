@@ -23,7 +23,7 @@ struct sp_error *capture_open_alternates(struct sp_capture *capture,
 					 const struct capture_options *options)
 {
 	const struct alternate_options alternates = {
-		.command_tid = (int32_t)capture->tasks.workload.pid,
+		.command_tid = capture->tasks.workload.pid,
 		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
 		.larger = capture->samples.live_unwind,
 		.slower = may_slow_down(capture, options),
@@ -37,6 +37,9 @@ struct sp_error *capture_add_events(struct sp_capture *capture)
 	const struct sp_event *events;
 	size_t count;
 	TRY(event_set_events(capture->control.set, &events, &count));
+	capture->samples.filter.dither = &capture->control.dither;
+	TRY(event_control_open_dither(&capture->control, events, capture->bank.samples,
+				      capture->bank.rewrite.shift_ns));
 	return sample_path_add_events(&capture->samples, events, count);
 }
 
@@ -46,16 +49,16 @@ static struct sp_error *open_trigger(struct sp_capture *capture)
 	struct trigger *trigger = &capture->control.trigger;
 	const struct recorded_tasks *tasks = &capture->tasks;
 	size_t count = 1;
-	for (size_t i = 0; i < tasks->processes.count; i++)
-		count += tasks->processes.items[i].threads.count;
+	vec_each (process, &tasks->processes)
+		count += process->threads.count;
 	CLEANUP_FREE int32_t *tids = calloc(count, sizeof(*tids));
 	NEED(tids);
 	count = 0;
 	if (tasks->workload.pid)
-		tids[count++] = (int32_t)tasks->workload.pid;
-	for (size_t i = 0; i < tasks->processes.count; i++)
-		for (size_t j = 0; j < tasks->processes.items[i].threads.count; j++)
-			tids[count++] = (int32_t)tasks->processes.items[i].threads.items[j];
+		tids[count++] = tasks->workload.pid;
+	vec_each (item, &tasks->processes)
+		vec_each (thread, &item->threads)
+			tids[count++] = (int32_t)*thread;
 	const struct trigger_places places = {
 		.cpus = capture->config.cpus.items, .cpu_count = capture->config.cpus.count,
 		.tids = tids, .tid_count = count, .page_size = capture->config.rights.page_size,

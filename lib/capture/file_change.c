@@ -46,13 +46,6 @@ static struct sp_error *note_end(struct sp_capture *capture, uint64_t end_ns)
 	return notes_write_once(&to, NOTE_OF(NOTE_FILE_ENDS, NULL));
 }
 
-static struct sp_error *note_begin(struct sp_capture *capture, uint64_t begin_ns)
-{
-	const struct note_records to = {&capture->out.extra, begin_ns};
-	TRY(notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL)));
-	return schedstat_note_all(&capture->schedstat);
-}
-
 /* Notes the CPUs with ring buffers that may have lost records since the last record read. */
 static struct sp_error *note_lost_at_end(struct sp_capture *capture)
 {
@@ -102,37 +95,35 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 	return error || !capture->losses.unreported ? error : note_lost_at_end(capture);
 }
 
-/* The file gets its part of the waits that are not over. */
+/* The ending file gets its part of the unfinished waits. */
 static struct sp_error *split_waits(struct sp_capture *capture)
 {
 	struct recording *out = &capture->out;
 	uint64_t end_ns = capture_split_ns(capture);
 	if (!capture->samples.waits)
 		return NULL;
-	/* All records until then have come, and stacks of that time must not be on their way. */
+	/*
+	 * Drains until all records of that time have come, and all stacks of that time are written.
+	 */
 	TRY(sample_path_flush(&capture->samples, &out->batch, &out->dirty));
 	return sample_path_write_waits(&capture->samples, end_ns, end_ns, &out->batch, &out->dirty);
 }
 
-/* The new file has no mappings of large processes: they are read when they have a sample. */
-static struct sp_error *defer_large(struct sp_capture *capture)
+/* Writes the state that only earlier files have to the begin of a file. */
+static struct sp_error *begin_file(struct sp_capture *capture, uint64_t begin_ns)
 {
+	/* The file has no mappings of large processes: they are read when they have a sample. */
 	uint32_t pid;
 	for (size_t i = 0; (pid = live_state_next_large(&capture->out.rotation.live_state, &i));)
 		NEED(metadata_hold_defer(&capture->hold, pid));
-	return NULL;
-}
-
-/* Writes the state at the begin of a file, which only earlier files have. */
-static struct sp_error *begin_file(struct sp_capture *capture, uint64_t begin_ns)
-{
-	TRY(defer_large(capture));
 	/* In overwrite mode, each dump writes that state before its samples (on_demand.c). */
 	if (capture->overwrite.on)
 		return NULL;
 	TRY(recording_write_live(&capture->out));
 	TRY(command_lines_write_live(&capture->command_lines, &capture->out.extra));
-	TRY(note_begin(capture, begin_ns));
+	const struct note_records to = {&capture->out.extra, begin_ns};
+	TRY(notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL)));
+	TRY(schedstat_note_all(&capture->schedstat));
 	return capture_note_off(capture);
 }
 

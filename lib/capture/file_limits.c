@@ -19,11 +19,10 @@ static uint64_t bytes_after(const struct sp_capture *capture, uint64_t samples)
 /* Flushes drained samples to the file: unwound or compressed, they are smaller than in the ring. */
 static struct sp_error *flush_samples(struct sp_capture *capture)
 {
-	struct sp_error *error =
-		sample_path_flush(&capture->samples, &capture->out.batch, &capture->out.dirty);
-	if (!error && capture->out.rotation.maker->info.compression_level)
-		error = write_queue_flush(capture->out.write_queue);
-	return error;
+	TRY(sample_path_flush(&capture->samples, &capture->out.batch, &capture->out.dirty));
+	if (capture->out.rotation.maker->info.compression_level)
+		TRY(write_queue_flush(capture->out.write_queue));
+	return NULL;
 }
 
 /* Returns whether the current file has samples. */
@@ -70,7 +69,7 @@ struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret
 	}
 	if (*more_ret)
 		return NULL;
-	/* Not even a new file has room for a record: it takes the rest. */
+	/* A new file has no room for even one record: it takes the rest. */
 	ring_bank_limit(&capture->bank, UINT64_MAX);
 	rotation->cut = false;
 	*more_ret = true;
@@ -132,6 +131,12 @@ int sp_capture_take_file(struct sp_capture *capture)
 {
 	struct file_maker *maker = capture->out.rotation.maker;
 	return maker ? file_maker_take_file(maker) : -1;
+}
+
+int sp_capture_open_file(struct sp_capture *capture)
+{
+	struct file_maker *maker = capture->out.rotation.maker;
+	return maker ? file_maker_open_current(maker) : -1;
 }
 
 uint64_t sp_capture_file_limit(const struct sp_capture *capture)

@@ -3,7 +3,7 @@
 #include "capture/recorder.h"
 #include "event/fd_budget.h"
 
-/* Bytes of a ring that are written at once. */
+/* Bytes of a ring in one write. */
 #define PART_BYTES ((uint64_t)16 << 20)
 
 /* -- Overwrite mode -------------------------------------------------------- */
@@ -40,7 +40,7 @@ static struct sp_error *drain_metadata(struct sp_capture *capture)
 	return error;
 }
 
-/* Submits no more at once than the write queue holds: the rings record meanwhile. */
+/* Submits at most what the write queue holds: the rings record meanwhile. */
 static struct sp_error *write_records(struct sp_capture *capture, struct ring *ring, uint64_t end)
 {
 	struct sp_error *error = NULL;
@@ -48,7 +48,7 @@ static struct sp_error *write_records(struct sp_capture *capture, struct ring *r
 		uint64_t part = ring_whole_records(ring, end, PART_BYTES);
 		error = sample_path_filter(&capture->samples, &capture->bank.rewrite, ring,
 					   part > ring->tail ? part : end, &capture->out.batch);
-		/* The copy is the next ring's after this. */
+		/* The copy's memory is then the next ring's. */
 		error = error_first(error, batch_flush(&capture->out.batch));
 		if (!error)
 			error = write_queue_flush(capture->out.write_queue);
@@ -63,7 +63,7 @@ static struct sp_error *write_rings(struct sp_capture *capture)
 	struct sp_error *error = recording_write_live(&capture->out);
 	if (!error)
 		error = command_lines_write_live(&capture->command_lines, &capture->out.extra);
-	/* Older tasks are not known. */
+	/* Names and mappings of older tasks are not known. */
 	uint64_t from_ns = capture->out.rotation.live_state.base_ns;
 	for (size_t i = 0; i < capture->bank.count && !error; i++) {
 		struct overwrite_records records;
@@ -79,7 +79,7 @@ struct sp_error *capture_dump(struct sp_capture *capture, bool last)
 {
 	const struct demand_limits limits = demand_limits_read(capture->ctx, &capture->config.rights);
 	overwrite_begin_dump(&capture->overwrite, limits.available_bytes / 2 ?: UINT64_MAX);
-	/* After the copies, so that all metadata that their samples need has arrived. */
+	/* Read after the copies, so that all metadata that their samples need has arrived. */
 	struct sp_error *error = capture_round(capture, false);
 	if (!error)
 		error = write_rings(capture);
@@ -87,7 +87,7 @@ struct sp_error *capture_dump(struct sp_capture *capture, bool last)
 	const struct note_records to = capture_note_records(capture);
 	if (!error)
 		error = overwrite_note(&capture->overwrite, &to);
-	/* Samples that were lost meanwhile: the kernel counts them. */
+	/* Adds samples that were lost while rings were paused: the kernel counts them. */
 	capture->bank.was_full = true;
 	return error || last ? error : capture_change_file(capture);
 }
@@ -115,7 +115,7 @@ struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
 						  "mode"), "record with --overwrite, or a tracing event "
 					"with --snapshot");
 	struct sp_error *error = event_control_pause(&capture->control);
-	/* The AUX records that say how far each area was written. */
+	/* Drains the AUX records, which say how far each area was written. */
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error)

@@ -4,14 +4,13 @@
 #include "binary/held_maps.h"
 #include "capture/recorder.h"
 #include "machine/modules.h"
-#include "record/types.h"
 
 /* Returns whether a mapping may have code that its process generates, in memory. */
 static bool is_generated(const char *path)
 {
 	static const char *const names[] = {"//", "[anon", "[heap", "[stack", "/memfd:",
 					    "/dev/zero", "/anon_hugepage", "/SYSV"};
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < count_of(names); i++)
 		if (!strncmp(path, names[i], strlen(names[i])))
 			return true;
 	return false;

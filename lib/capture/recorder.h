@@ -6,8 +6,7 @@
  * (limits of a file), file_change.c (the next file), on_demand.c (dumps of the rings),
  * capture_stats.c (totals), end_notes.c (notes at the end).
  */
-#ifndef CAPTURE_RECORDER_H
-#define CAPTURE_RECORDER_H
+#pragma once
 
 #include <sprof/capture.h>
 #include <sprof/private/command.h>
@@ -46,14 +45,15 @@ struct sp_capture {
 	bool has_proxies;               /* proxies_begin() was called */
 	bool started;                   /* by sp_capture_start() */
 	int epoll_fd, timer_fd;
-	uint64_t timer_ns;               /* the timer's */
-	uint32_t quiet_rounds;          /* since there was a sample to unwind */
-	uint64_t round_ns;              /* when the last round began, by the recording's clock */
+	uint64_t timer_ns, tick_ns;      /* wanted time between rounds; the timer's interval */
+	uint64_t ticks;                  /* the timer's, until periods change (dither.h) */
+	uint32_t quiet_rounds;          /* consecutive rounds without a sample to unwind */
+	uint64_t round_ns; /* time of the last round's begin, by the recording's clock */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
 	struct sp_capture_stats stats; /* last result of sp_capture_stats() */
 };
 
-/* Whether sampling begins with the command; what runs already is sampled at once. */
+/* Returns whether sampling begins with the command. Running targets are sampled at once. */
 static inline bool capture_waits(const struct sp_capture *capture)
 {
 	return capture->tasks.workload.pid && !capture->tasks.processes.count;
@@ -71,7 +71,7 @@ static inline uint64_t capture_record_time_ns(const struct sp_capture *capture)
 	return tasks_now_ns(&capture->tasks);
 }
 
-/* Returns where notes of the current file alone go. */
+/* Returns the receiver of notes for the current file only. */
 static inline struct note_records capture_note_records(struct sp_capture *capture)
 {
 	return (struct note_records){&capture->out.extra, capture_record_time_ns(capture)};
@@ -110,8 +110,11 @@ struct sp_error *capture_open_file(struct sp_capture *capture,
 /* watch.c */
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Looks more seldom where there is nothing to unwind. */
+/* Polls less often if there are no stacks to unwind. */
 struct sp_error *capture_adapt_rate(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Reads the timer, and changes periods if that is due. *round_ret: a round is due, too. */
+struct sp_error *capture_on_timer(struct sp_capture *capture, bool *round_ret) SP_MUST_CHECK;
 
 /* event_calls.c: calls of the event control, with what they need of the other parts. */
 struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CHECK;
@@ -122,12 +125,14 @@ struct sp_error *capture_watch_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_run_schedule(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_note_off(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_fit_events(struct sp_capture *capture) SP_MUST_CHECK;
-/* To be called every half a second, when the kernel reports a switch, or `now`. */
+/*
+ * Checks for CPU hotplug. Call it every half a second, when the kernel reports a switch, or `now`.
+ */
 struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUST_CHECK;
 
 /* setup.c: maps the areas, once events are open, and describes them in the file. */
 struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK;
-/* Writes the areas' content, unless they are read on demand only; or in any case. */
+/* Writes the areas' content: all, or only areas that are not read on demand. */
 struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
 
@@ -139,21 +144,21 @@ struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* on_demand.c */
 
-/* Rings are mapped: begins overwrite mode, if it is on. */
+/* Begins overwrite mode, if it is on. Call it when rings are mapped. */
 struct sp_error *capture_start_overwrite(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Writes the samples in the rings. Unless it is the `last` time, another file begins then. */
+/* Writes the samples in the rings. Begins another file, unless it is the `last` time. */
 struct sp_error *capture_dump(struct sp_capture *capture, bool last) SP_MUST_CHECK;
 
 /* round.c */
 
-/* From the rings to the file; `last` commits in any case. */
+/* Runs a round: moves records from the rings to the file. `last` always commits. */
 struct sp_error *capture_round(struct sp_capture *capture, bool last) SP_MUST_CHECK;
 
-/* Drains the side-band while there is no file yet. */
+/* Drains the side-band before there is a file. */
 struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Writes what was synthesised. */
+/* Writes the synthesised records. */
 struct sp_error *capture_write_synthesised(struct sp_capture *capture) SP_MUST_CHECK;
 
 /*
@@ -165,7 +170,7 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture) SP_MUST_C
 struct sp_error *capture_apply_limits(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret) SP_MUST_CHECK;
 
-/* Call it last: if --max-size left samples out, this was the last round. */
+/* Ends the recording if --max-size left out samples of this round. Call it last. */
 struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* file_change.c */
@@ -173,16 +178,14 @@ struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
 /* Returns the number of records that were lost so far, which the kernel may report later. */
 uint64_t capture_lost_now(const struct sp_capture *capture);
 
-/* A file ends: counts losses, and corrects those that its LOST records report. */
+/* Counts losses at a file's end, and corrects its LOST records. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Ends the file and begins the next. */
 struct sp_error *capture_change_file(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Returns what the file that ends now contains, and begins to count for the next. */
+/* Returns the content of the ending file, and begins to count for the next. */
 struct recording_end capture_end_of_file(struct sp_capture *capture);
 
-/* How far the recording has come. */
+/* Returns the progress of the recording. */
 struct recording_progress capture_progress(const struct sp_capture *capture);
-
-#endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A round: how far the samples have come is looked at first, then the side-band
- * is drained whole and written, then the samples up to there. So every mapping
- * and every fork that a sample needs has been seen when it is looked at, and is
- * in the file before it. perf's readers want to know how far all rings have been
- * read (FINISHED_ROUND): they sort by time what lies between two such marks.
+ * A round: notes the ends of the rings of samples, drains the side-band as a whole and writes it,
+ * then writes the samples up to these ends. So each mapping and fork that a sample needs is known
+ * before the sample is filtered, and is in the file before it. FINISHED_ROUND records tell perf's
+ * readers that all rings were read up to a point: they sort the records between two of these by
+ * time.
  */
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "capture/recorder.h"
 #include "capture/tasks/rescan.h"
 #include "record/note.h"
@@ -15,7 +14,9 @@
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
 
-/* Passes new metadata records to what follows processes, whether or not they are written. */
+/*
+ * Passes new metadata records to the parts that follow processes, whether or not they are written.
+ */
 static struct sp_error *on_metadata(struct sp_capture *capture, const struct record_buffer *records,
 				    bool synthesised)
 {
@@ -35,11 +36,11 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 	return tasks_drain(&capture->tasks, capture->bank.metadata);
 }
 
-/* Snapshots of waiting threads are samples, too. */
+/* Adds the needs of snapshots of waiting threads: they are samples, too. */
 static struct sp_error *add_needs_of_snapshots(struct sp_capture *capture)
 {
 	const struct waits_made *made =
-		capture->samples.waits ? waits_output(capture->samples.waits) : NULL;
+		capture->samples.waits ? waits_made(capture->samples.waits) : NULL;
 	struct record_values record;
 	for (size_t at = 0; made && at < made->snapshots.count; at += record.header.size) {
 		const struct ring ring = {.data = made->snapshots.items + at, .size = 1U << 16};
@@ -52,7 +53,7 @@ static struct sp_error *add_needs_of_snapshots(struct sp_capture *capture)
 	return NULL;
 }
 
-/* The tasks of this round's samples need their names and mappings. */
+/* Notes that the tasks of this round's samples need their names and mappings. */
 static struct sp_error *add_needs(struct sp_capture *capture)
 {
 	const struct record_fields *fields = &capture->samples.filter.fields;
@@ -113,13 +114,13 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
 	struct record_buffer *made = &capture->out.synthesised;
-	struct sp_error *error = on_metadata(capture, made, true);
-	if (!error && !capture->overwrite.on)
-		error = sample_path_on_metadata(&capture->samples, made->items, made->count);
-	return error ?: recording_add_synthesised(&capture->out);
+	TRY(on_metadata(capture, made, true));
+	if (!capture->overwrite.on)
+		TRY(sample_path_on_metadata(&capture->samples, made->items, made->count));
+	return recording_add_synthesised(&capture->out);
 }
 
-/* Reads /proc again after lost metadata, and forgets tasks that have ended. */
+/* Reads /proc again after lost metadata, and removes tasks that have ended. */
 static struct sp_error *rescan_lost_tasks(struct sp_capture *capture, bool last)
 {
 	CLEANUP(task_list_deinit) struct task_list running = {0};
@@ -230,7 +231,10 @@ static struct sp_error *expire(struct sp_capture *capture)
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
-	/* Threads that unwind have ended before the last round, and losses were counted. */
+	/*
+	 * In the last round, the threads that unwind have ended, and losses were counted: the ends
+	 * are noted already.
+	 */
 	ring_bank_snapshot(&capture->bank, !capture->out.rotation.full && !last);
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (!error)

@@ -24,6 +24,7 @@ struct sp_error *capture_start_live_unwind(struct sp_capture *capture)
 		.stack_bytes = config_stack_bytes(&capture->config, 0),
 		.max_stack = capture->config.graph.max_stack,
 		.python = capture->config.graph.python,
+		.cpu_clock = capture->config.plan->cpu_wide && attr_is_clock(attr),
 		.workers = capture->config.online.count > 1 ? capture->config.online.count / 2 : 1,
 		.memory_bytes = UNWINDING_MEMORY,
 	};
@@ -75,7 +76,7 @@ struct sp_error *capture_start_drain_threads(struct sp_capture *capture,
 	return error ? error : ring_bank_start_drain_threads(&capture->bank, &drain_threads);
 }
 
-/* Returns the events as the file has them: without what is only copied to be unwound. */
+/* Returns the events as the file has them: without fields that are only copied to be unwound. */
 static struct sp_error *file_events(const struct sp_capture *capture, struct arena *arena,
 				    const struct sp_event **events, size_t *count_ret)
 {
@@ -116,12 +117,12 @@ struct sp_error *capture_open_file(struct sp_capture *capture,
 
 static enum event_start start_of(const struct sp_capture *capture)
 {
-	/* Events of what runs already are enabled when all are open, and rings are drained. */
+	/* Events of running tasks are enabled when all are open, and rings are drained. */
 	bool by_exec = capture_waits(capture) && !capture->control.schedule.later;
 	return by_exec ? EVENT_START_ON_EXEC : EVENT_START_LATER;
 }
 
-/* Copies what readers of records need to know of the plan. */
+/* Copies facts of the plan for readers of records. */
 static struct sp_error *use_plan(struct sp_capture *capture, const struct capture_options *options)
 {
 	const struct event_plan *plan = capture->config.plan;
@@ -213,12 +214,10 @@ struct sp_error *capture_map_rings(struct sp_capture *capture)
 }
 
 /*
- * The tracing event of a recording. It is opened switched off, like all others of the recording
- * then; each CPU's area is mapped behind the ring that its records go to; and only then it is
- * switched on, since it cannot begin without an area.
- *
- * Decoders bring its time stamps and the times of records together by the conversion that is in
- * the ring's control page, which is that of the kernel's own clock: so all events have that one.
+ * Opens the recording's tracing event. It is opened disabled, like all other events, because it
+ * needs its area: each CPU's area is mapped after the ring for its records, and then the event is
+ * enabled. Decoders convert its time stamps by the ring's control page, which has the kernel's own
+ * clock: so all events use that clock.
  */
 
 static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
@@ -227,7 +226,7 @@ static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 	struct auxtrace_area *area = &areas->items[areas->count];
 	int fd = event_set_fd(capture->control.set, areas->event, cpu_index);
 	if (fd < 0)
-		return NULL; /* the CPU went away */
+		return NULL; /* the CPU went offline */
 	struct sp_error *error = aux_map(&area->aux, &capture->bank.samples[cpu_index], fd,
 					 areas->area_bytes, areas->snapshot || areas->sampled);
 	if (error && sp_error_code(error) == SP_ERROR_LIMIT)
@@ -235,7 +234,7 @@ static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 					"sudo sysctl kernel.perf_event_mlock_kb=N");
 	if (error)
 		return error_prefix(error, "%s", areas->pmu.name);
-	area->index = (uint32_t)cpu_index;
+	area->index = cpu_index;
 	area->cpu = capture->config.cpus.items[cpu_index];
 	area->tid = capture->config.plan->cpu_wide ? -1
 						   : (int32_t)capture->tasks.workload.pid ?: -1;
@@ -281,7 +280,7 @@ struct sp_error *capture_drain_all_aux(struct sp_capture *capture)
 
 struct sp_error *capture_drain_aux(struct sp_capture *capture)
 {
-	/* AUX records of the same bytes come first: they are handed on already, or wait. */
+	/* AUX records of the same bytes come first: they are written already, or wait. */
 	const struct aux_areas *areas = &capture->out.aux_areas;
 	return areas->snapshot || areas->sampled ? NULL : capture_drain_all_aux(capture);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 #include "capture/recorder.h"
 
 /* Rings are drained that often at least: what a recorder that is killed loses at most. */
@@ -25,15 +26,41 @@
 /* Rounds without a sample to unwind, after which rounds are rare. */
 #define QUIET_ROUNDS 25
 
-/* Sets the timer to a period of `ns`. */
+/*
+ * Sets the timer to rounds every `ns`. Periods change at random times (dither.h), and a wake-up
+ * costs as much as a change. Therefore the timer's interval is a part of the time until they
+ * change next, near `ns`, or all of it.
+ */
 static struct sp_error *set_rate(struct sp_capture *capture, uint64_t ns)
 {
-	struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+	uint64_t change_ns = capture->control.dither.interval_ns ?: ns;
+	capture->ticks = (change_ns + ns / 2) / ns ?: 1;
+	capture->tick_ns = change_ns / capture->ticks;
+	struct itimerspec when = {.it_value = {(time_t)(capture->tick_ns / 1000000000),
+					       (long)(capture->tick_ns % 1000000000)}};
 	when.it_interval = when.it_value;
 	if (timerfd_settime(capture->timer_fd, 0, &when, NULL) < 0)
 		return error_os(errno, "cannot set a timer");
 	capture->timer_ns = ns;
+	capture->control.dither.is_drawn = false;
 	return NULL;
+}
+
+struct sp_error *capture_on_timer(struct sp_capture *capture, bool *round_ret)
+{
+	uint64_t times = 0, since_ns = capture_record_time_ns(capture) - capture->round_ns;
+	if (read(capture->timer_fd, &times, sizeof(times)) < 0)
+		times = 0;
+	*round_ret = true;
+	if (!capture->control.dither.count)
+		return NULL;
+	capture->ticks -= times < capture->ticks ? times : capture->ticks;
+	if (!capture->ticks)
+		event_control_dither(&capture->control);
+	*round_ret = since_ns + capture->tick_ns / 2 >= capture->timer_ns;
+	return !capture->ticks || capture->control.dither.is_drawn
+		       ? set_rate(capture, capture->timer_ns)
+		       : NULL;
 }
 
 static uint64_t usual_ns(const struct sp_capture *capture)
@@ -57,7 +84,7 @@ struct sp_error *capture_adapt_rate(struct sp_capture *capture)
 	bool quiet = sample_path_oldest_ns(&capture->samples) == UINT64_MAX;
 	capture->quiet_rounds = quiet ? capture->quiet_rounds + 1 : 0;
 	uint64_t waits_ns =
-		capture->samples.waits ? waits_output(capture->samples.waits)->round_ns : 0;
+		capture->samples.waits ? waits_made(capture->samples.waits)->round_ns : 0;
 	uint64_t timer_ns = waits_ns ? waits_ns
 			    : capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS
 								   : usual_ns(capture);

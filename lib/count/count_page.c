@@ -4,15 +4,15 @@
 #include <stdatomic.h>
 #include "base/ticks.h"
 
-/* The kernel changes the page at most at each context switch and tick: a few times are too many. */
+/* Limit of attempts: the kernel changes the page at most at each context switch and tick. */
 #define TRIES 1000
 
-/* A field as it is now: the compiler must neither keep it nor read it twice. */
+/* Loads a field from memory: the compiler must neither cache it nor load it twice. */
 #define FIELD(page, name) (((const volatile struct perf_event_mmap_page *)(page))->name)
 
 /*
- * Neither the compiler nor (where a test's kernel is another thread, or the thread has moved) the
- * processor may read fields before the first or after the second look at the lock.
+ * Orders loads: fields must not be loaded before the first or after the second load of the lock.
+ * For the CPU this matters if the writer is another thread (in tests), or this thread has moved.
  */
 static uint32_t begin(const struct perf_event_mmap_page *page)
 {
@@ -27,7 +27,7 @@ static bool held_still(const struct perf_event_mmap_page *page, uint32_t lock)
 	return !(lock & 1) && FIELD(page, lock) == lock;
 }
 
-/* How long ago the times on the page were true. */
+/* Returns the time since the times on the page were right. */
 static uint64_t time_since(const struct perf_event_mmap_page *page, const struct page_cpu *cpu)
 {
 	uint64_t cycles = cpu->cycles(cpu->arg);
@@ -37,11 +37,11 @@ static uint64_t time_since(const struct perf_event_mmap_page *page, const struct
 	       ticks_scale(cycles, FIELD(page, time_mult), FIELD(page, time_shift));
 }
 
-/* The counter's lower bits, as a signed number. */
+/* Sign-extends the counter's valid bits. */
 static uint64_t extend(uint64_t counter, uint16_t width)
 {
 	unsigned int unused = width && width < 64 ? 64 - width : 0;
-	return (uint64_t)((int64_t)(counter << unused) >> unused);
+	return (int64_t)(counter << unused) >> unused;
 }
 
 bool page_read(const struct perf_event_mmap_page *page, const struct page_cpu *cpu,
@@ -49,7 +49,7 @@ bool page_read(const struct perf_event_mmap_page *page, const struct page_cpu *c
 {
 	for (unsigned int i = 0; i < TRIES; i++) {
 		uint32_t lock = begin(page);
-		/* Before Linux 3.12 the bits meant several things at once. */
+		/* Before Linux 3.12, the bits of the capabilities had several meanings. */
 		bool allowed = FIELD(page, cap_bit0_is_deprecated) && FIELD(page, cap_user_rdpmc);
 		uint32_t index = FIELD(page, index);
 		if (!allowed || !index) {
@@ -58,7 +58,7 @@ bool page_read(const struct perf_event_mmap_page *page, const struct page_cpu *c
 			continue;
 		}
 		struct sp_count count = {
-			.value = (uint64_t)FIELD(page, offset),
+			.value = FIELD(page, offset),
 			.enabled_ns = FIELD(page, time_enabled),
 			.running_ns = FIELD(page, time_running),
 		};
@@ -120,7 +120,8 @@ bool page_copy(const struct perf_event_mmap_page *page, struct sp_meter_page *re
 }
 
 /*
- * Time stamps of the processor and the kernel's nanoseconds: ns = zero + (cycles * mult >> shift).
+ * Converts between time stamps of the CPU and the kernel's nanoseconds: ns = zero + (cycles * mult
+ * >> shift).
  */
 
 bool sp_clock_read(uint64_t *cycles_ret)
@@ -145,7 +146,7 @@ uint64_t sp_clock_to_cycles(const struct sp_clock *clock, uint64_t ns)
 		return 0;
 	uint64_t since_ns = ns - clock->zero, shift = clock->shift & 63;
 	uint64_t whole = since_ns / clock->mult, rest = since_ns % clock->mult;
-	/* Rounded up: not before these ns. */
+	/* Rounded up: the result is not before these ns. */
 	uint64_t cycles = (whole << shift) + ((rest << shift) + clock->mult - 1) / clock->mult;
 	return clock->narrow ? ticks_widen(cycles, clock->cycles, clock->mask) : cycles;
 }

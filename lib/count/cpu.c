@@ -29,7 +29,7 @@ static uint64_t read_cycles(void *arg)
 
 #elif defined(__aarch64__)
 
-/* The kernel's index of PMCCNTR_EL0, counted from 0 as the others are. */
+/* The kernel's index of PMCCNTR_EL0, from 0, as of other counters. */
 #define CYCLE_COUNTER 31
 
 /* PMEVCNTR<n>_EL0 is S3_3_C14_C(8 + n / 8)_(n % 8). */

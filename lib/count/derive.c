@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Figures derived from several counts, as in perf stat. A table says which event is divided by
- * which; both must be of the same control group and exclude the same modes (cycles:u goes with
- * instructions:u), except for CPU time, for which any clock will do.
+ * Figures derived from several counts, as in perf stat. A table states which event is divided by
+ * which. Both must be of one control group and exclude the same modes (cycles:u and
+ * instructions:u). CPU time may be any clock's.
  */
 #include <sprof/stat.h>
 
 #include <string.h>
 #include "record/types.h"
+
+#include "base/vec.h"
 
 #define CACHE(cache, operation, result)                                       \
 	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |  \
@@ -18,7 +20,7 @@ struct event_identity {
 	uint64_t config;
 };
 
-/* `event` of `whole`, in per cent where `percent`: `event` is a part of `whole` then. */
+/* Divides `event` by `whole`. `percent`: `event` is a part of `whole`. */
 static const struct ratio {
 	struct event_identity event, whole;
 	enum sp_stat_derived_kind kind;
@@ -67,7 +69,7 @@ static bool same_group(const char *one, const char *other)
 	return one == other || (one && other && !strcmp(one, other));
 }
 
-/* The value of another event that goes with this one; 0: there is none. */
+/* Returns the value of an event with the same modes and control group; 0: there is none. */
 static double part(const struct derivation *derivation, struct event_identity code)
 {
 	const struct sp_stat_event *event = derivation->events[derivation->index];
@@ -80,7 +82,7 @@ static double part(const struct derivation *derivation, struct event_identity co
 	return 0;
 }
 
-/* CPU time in ns; 0: not counted. */
+/* Returns the CPU time in ns; 0: not counted. */
 static double clock_ns(const struct derivation *derivation)
 {
 	const char *cgroup = derivation->events[derivation->index]->cgroup;
@@ -96,7 +98,7 @@ static struct sp_stat_derived divide(enum sp_stat_derived_kind kind, double valu
 	return (struct sp_stat_derived){.kind = kind, .known = by > 0, .value = by > 0 ? value / by : 0};
 }
 
-/* The worse of both ends of the pipeline, for each instruction. */
+/* Stalled cycles for each instruction, at the end of the pipeline with more of them. */
 static size_t add_stalled(const struct derivation *derivation, double instructions,
 			  struct sp_stat_derived *ret)
 {
@@ -122,7 +124,7 @@ size_t sp_stat_derive(const struct sp_stat_event *const *events,
 	double value = rows[index]->value, time = clock_ns(&derivation);
 	if (!rows[index]->counted)
 		return 0;
-	for (size_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++) {
+	for (size_t i = 0; i < count_of(ratios); i++) {
 		if (!is_code(event, ratios[i].event))
 			continue;
 		ret[0] = divide(ratios[i].kind, ratios[i].percent ? 100 * value : value,

@@ -5,7 +5,7 @@
 #include <sprof/private/command.h>
 #include <sprof/stat.h>
 
-/* The normal distribution's quantile. */
+/* 0.975 quantile of the normal distribution. */
 #define NORMAL_975 1.959963984540054
 
 void observations_add(struct observations *observations, uint64_t n, uint64_t run_ns)
@@ -19,8 +19,8 @@ void observations_add(struct observations *observations, uint64_t n, uint64_t ru
 		observations->nr += dn * dr;
 		observations->rr += dr * dr;
 	}
-	observations->last_n = (double)n;
-	observations->last_run = (double)run_ns;
+	observations->last_n = n;
+	observations->last_run = run_ns;
 }
 
 bool observations_variance(const struct observations *observations, uint64_t n,
@@ -28,11 +28,11 @@ bool observations_variance(const struct observations *observations, uint64_t n,
 {
 	if (observations->count < 2 || !run_ns || enabled_ns < run_ns)
 		return false;
-	double k = (double)observations->count, rate = (double)n / (double)run_ns;
+	double k = observations->count, rate = (double)n / (double)run_ns;
 	double scale = (double)enabled_ns / (double)run_ns;
 	double squares = observations->nn - 2 * rate * observations->nr +
 			 rate * rate * observations->rr;
-	if (squares < 0) /* rounding */
+	if (squares < 0) /* rounding errors */
 		squares = 0;
 	*ret = scale * scale * (1 - 1 / scale) * k * squares / (2 * (k - 1));
 	return true;
@@ -40,7 +40,7 @@ bool observations_variance(const struct observations *observations, uint64_t n,
 
 double observations_freedom(uint64_t count)
 {
-	double k = (double)count;
+	double k = count;
 	/* Degrees of freedom of the mean square successive difference (von Neumann, 1941). */
 	double freedom = count > 2 ? 2 * (k - 1) * (k - 1) / (3 * k - 4) : 1;
 	return freedom > 1 ? freedom : 1;
@@ -55,7 +55,7 @@ double student_975(double freedom)
 	if (f <= 1)
 		return small[0];
 	if (f < 6) {
-		unsigned int below = (unsigned int)f;
+		unsigned int below = f;
 		/* Quantiles are nearly linear in 1/f. */
 		double part = (1.0 / below - 1 / f) / (1.0 / below - 1.0 / (below + 1));
 		return small[below - 1] + part * (small[below] - small[below - 1]);
@@ -74,7 +74,7 @@ double interval_half(uint64_t observations, double variance)
 
 void sp_stat_mean_add(struct sp_stat_mean *mean, double value)
 {
-	/* Welford's, which does not lose digits. */
+	/* Welford's algorithm, which is numerically stable. */
 	double difference = value - mean->mean;
 	mean->count++;
 	mean->mean += difference / (double)mean->count;
@@ -92,5 +92,5 @@ double sp_stat_mean_interval(const struct sp_stat_mean *mean)
 {
 	if (mean->count < 2)
 		return 0;
-	return student_975((double)(mean->count - 1)) * sp_stat_mean_error(mean);
+	return student_975(mean->count - 1) * sp_stat_mean_error(mean);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opening meters, and reading them. Each event of the caller's own has its page mapped, by which
- * it can be read in user space where the processor and the kernel allow that; that costs a page
- * of locked memory, and is done without where there is none.
+ * Opens meters, and reads them. The page of each event of the caller's own thread is mapped, so
+ * that the event can be read in user space if CPU and kernel allow it. This takes a page of locked
+ * memory; without that, it is not mapped.
  */
 #include "count/meter.h"
 
@@ -15,11 +15,11 @@
 #include "base/cleanup.h"
 #include "base/sized.h"
 #include "count/count_page.h"
-#include "event/attr_fields.h"
+#include "event/attr_refusal.h"
 #include "event/rights.h"
 #include "proc/cgroup.h"
 
-/* All that kernels have had since the beginning. */
+/* Bits of the read format that all kernels have. */
 #define FORMAT_ALL                                                                        \
 	((uint64_t)(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |     \
 		    PERF_FORMAT_ID))
@@ -33,7 +33,7 @@
 
 DEFINE_CLEANUP(struct sp_meter *, sp_meter_free)
 
-/* Common data while a meter's events are opened. */
+/* Data shared while a meter's events are opened. */
 struct meter_opening {
 	struct sp_ctx *ctx;
 	const struct sp_meter_options *options;
@@ -57,7 +57,7 @@ static struct sp_error *find_events(struct meter_opening *opening)
 	meter->events = calloc(meter->count + 1, sizeof(*meter->events));
 	meter->before = calloc(meter->count + 1, sizeof(*meter->before));
 	meter->scratch = calloc(meter->count + 1, sizeof(*meter->scratch));
-	/* How many, two times, and of each value, id, lost. */
+	/* Number of values, two times, and for each event value, id, lost. */
 	meter->buffer = calloc(3 + 3 * meter->count, sizeof(*meter->buffer));
 	NEED(meter->events && meter->before && meter->scratch && meter->buffer);
 	for (size_t i = 0; i < meter->count; i++) {
@@ -80,8 +80,9 @@ static bool waits(const struct meter_opening *opening)
 }
 
 /*
- * A group begins when all of it is there: what joins one that runs, and belongs to another PMU (as
- * task-clock does), is not scheduled before the next switch, though its times say so (Linux 6.18).
+ * Enables a group when all its members are open. If a member of another PMU (such as task-clock)
+ * joins a running group, Linux 6.18 does not schedule it before the next switch, although its times
+ * advance.
  */
 static struct sp_error *begin_group(const struct meter_opening *opening)
 {
@@ -98,7 +99,7 @@ static void set_attr(const struct meter_opening *opening, size_t index,
 	const struct sp_meter_options *options = opening->options;
 	bool leads = index == 0 || has(opening, SP_METER_APART);
 	bool grouped = opening->meter->count > 1 && !has(opening, SP_METER_APART);
-	/* Members run when their leader does. */
+	/* Members run if their leader runs. */
 	attr->disabled |= leads && (grouped || waits(opening));
 	attr->enable_on_exec |= leads && has(opening, SP_METER_ENABLE_ON_EXEC);
 	attr->inherit |= has(opening, SP_METER_INHERIT) || has(opening, SP_METER_INHERIT_THREAD);
@@ -150,7 +151,7 @@ static struct sp_error *refusal(const struct meter_opening *opening, size_t inde
 		action = rights_of_group(&event->attr);
 	struct rights rights;
 	if (errnum == ESRCH)
-		return error_new(SP_ERROR_NOT_FOUND, "no thread %d", (int)opening->pid);
+		return error_new(SP_ERROR_NOT_FOUND, "no thread %d", opening->pid);
 	struct sp_error *error = rights_read(opening->ctx, &rights);
 	const struct event_refusal refused = {
 		.kernel = event_kernel_real(), .rights = &rights, .event = event->name,
@@ -189,7 +190,7 @@ static int try_open(const struct meter_opening *opening, struct metered *event, 
 			event->attr.read_format &= ~(uint64_t)EVENT_FORMAT_LOST;
 			continue;
 		}
-		/* The kernel's function sets PERF_FLAG_FD_CLOEXEC, which is the same. */
+		/* The kernel sets PERF_FLAG_FD_CLOEXEC, which has the same effect. */
 		if (fd >= 0 && keep)
 			fcntl(fd, F_SETFD, 0);
 		return fd;
@@ -212,12 +213,12 @@ static struct sp_error *open_event(const struct meter_opening *opening, size_t i
 	return NULL;
 }
 
-/* The ring is the leader's; the others of its meter use it. */
+/* The leader has the ring; the others of its meter use it. */
 static struct sp_error *map_ring(const struct meter_opening *opening)
 {
 	struct sp_meter *meter = opening->meter;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = opening->options->ring_bytes;
-	/* Someone else's is used. */
+	size_t page = sysconf(_SC_PAGESIZE), size = opening->options->ring_bytes;
+	/* The leader's meter has the ring. */
 	if (has(opening, SP_METER_FD_OUTPUT) || (!opening->sampling && !size))
 		return NULL;
 	size = size ? size : page;
@@ -253,7 +254,7 @@ static struct sp_error *make_decoder(struct sp_meter *meter)
 static void map_pages(const struct meter_opening *opening)
 {
 	struct sp_meter *meter = opening->meter;
-	meter->map_size = (size_t)sysconf(_SC_PAGESIZE);
+	meter->map_size = sysconf(_SC_PAGESIZE);
 	for (size_t i = 0; i < meter->count; i++) {
 		struct metered *event = &meter->events[i];
 		bool directed = (opening->sampling && i) || has(opening, SP_METER_FD_OUTPUT);
@@ -264,13 +265,16 @@ static void map_pages(const struct meter_opening *opening)
 	}
 }
 
-/* arm64 lets only events be read in user space that ask for it; x86 has no such bit. */
-static void ask_user_access(const struct meter_opening *opening, size_t index)
+/* arm64 allows reading in user space only for events with this bit; x86 has no such bit. */
+static void request_user_access(const struct meter_opening *opening, size_t index)
 {
 	struct perf_event_attr *attr = &opening->meter->events[index].attr;
 	if (opening->meter->syscalls || opening->options->attr)
 		return;
-	/* On hybrid machines generic types cannot be read in user space, and a PMU is named. */
+	/*
+	 * On hybrid machines, events of generic types cannot be read in user space, so a PMU is
+	 * named.
+	 */
 	const char *pmu = opening->meter->specs.items[index].pmu;
 	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
 	    attr->type == PERF_TYPE_RAW || (pmu && !strncmp(pmu, "armv8_", 6)))
@@ -307,7 +311,7 @@ struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_options
 	TRY(sized_copy(&copy, sizeof(copy), options));
 	struct meter_opening opening = {.ctx = ctx, .options = &copy, .meter = meter};
 	meter->apart = has(&opening, SP_METER_APART);
-	/* Only the thread itself may read its counters; of what is inherited they are only a part. */
+	/* Only the thread itself may read its counters; they lack the counts of its children. */
 	meter->syscalls = copy.target != SP_METER_SELF ||
 			  (copy.flags & (SP_METER_SYSCALLS | SP_METER_INHERIT | SP_METER_INHERIT_THREAD));
 	struct sp_error *error = find_events(&opening);
@@ -315,7 +319,7 @@ struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_options
 		error = find_target(&opening, &cgroup_fd);
 	for (size_t i = 0; i < meter->count && !error; i++) {
 		set_attr(&opening, i, &meter->events[i].attr);
-		ask_user_access(&opening, i);
+		request_user_access(&opening, i);
 		if (has(&opening, SP_METER_SIGTRAP))
 			error = metered_check_signal(&meter->events[i]);
 	}
@@ -323,13 +327,9 @@ struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_options
 	for (size_t i = 0; i < meter->count && !error; i++)
 		error = open_event(&opening, i);
 	error = error ? error : map_ring(&opening);
-	error = error ? error : make_decoder(meter);
-	if (error)
-		return error;
+	TRY(error ? error : make_decoder(meter));
 	map_pages(&opening);
-	error = begin_group(&opening);
-	if (error)
-		return error;
+	TRY(begin_group(&opening));
 	*ret = take_ptr(meter);
 	return NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The inside of struct sp_meter. */
-#ifndef COUNT_METER_H
-#define COUNT_METER_H
+/* Members of struct sp_meter. */
+#pragma once
 
 #include <sprof/meter.h>
 #include "event/kernel_calls.h"
@@ -22,8 +21,8 @@ struct sp_meter {
 	struct event_specs specs;
 	struct metered *events;
 	size_t count;
-	bool apart;                /* each is read alone */
-	bool syscalls;             /* never read in user space */
+	bool apart;                /* read each event alone */
+	bool syscalls;             /* do not read in user space */
 	size_t map_size;           /* size of the pages */
 	struct sp_count *before;   /* counts at sp_meter_begin() */
 	struct sp_count *scratch;
@@ -37,10 +36,8 @@ struct sp_meter {
 	struct sp_record record;
 };
 
-/* A group's members of other meters count there: `index` is SP_METER_GROUP or below the count. */
+/* Returns the event at `index`, which is below the count; for SP_METER_GROUP, the leader. */
 const struct metered *meter_at(const struct sp_meter *meter, size_t index);
 
-/* Fails where a task that is sent signals by the event would not get any further. */
+/* Fails if the event's signals would keep a task from advancing. */
 struct sp_error *metered_check_signal(const struct metered *event) SP_MUST_CHECK;
-
-#endif

@@ -19,8 +19,8 @@ const struct metered *meter_at(const struct sp_meter *meter, size_t index)
 }
 
 /*
- * True where a watchpoint may send a signal. arm64 and others report a watched access before it
- * happens, then step over it with the watchpoint off. A signal handler uses up that step; the
+ * Returns true if a watchpoint may send a signal. arm64 and others report a watched access before
+ * it happens, then step over it with the watchpoint off. A signal handler uses up that step; the
  * access then hits the watchpoint again, without end. (perf skips its own test on these machines.)
  */
 #if defined(__x86_64__) || defined(__i386__)
@@ -39,7 +39,7 @@ struct sp_error *metered_check_signal(const struct metered *event)
 				"poll(2) its descriptor, or read its ring buffer");
 }
 
-/* One request; `argument` is a number or a pointer, as the request has it. */
+/* Calls one ioctl; `argument` is a number or a pointer. */
 static struct sp_error *request(const struct sp_meter *meter, size_t index, unsigned long number,
 				unsigned long argument, const char *what)
 {
@@ -91,7 +91,7 @@ struct sp_error *sp_meter_set_period(struct sp_meter *meter, size_t index, uint6
 
 struct sp_error *sp_meter_set_output(struct sp_meter *meter, size_t index, struct sp_meter *output)
 {
-	/* -1 is none. */
+	/* -1 removes the program. */
 	unsigned long fd = output ? (unsigned long)output->events[0].fd : (unsigned long)-1;
 	return request(meter, index, PERF_EVENT_IOC_SET_OUTPUT, fd, "write to that ring");
 }
@@ -116,8 +116,7 @@ struct sp_error *sp_meter_id(const struct sp_meter *meter, size_t index, uint64_
 
 struct sp_error *sp_meter_set_bpf(struct sp_meter *meter, size_t index, int program_fd)
 {
-	return request(meter, index, PERF_EVENT_IOC_SET_BPF, (unsigned long)program_fd,
-		       "run that BPF program");
+	return request(meter, index, PERF_EVENT_IOC_SET_BPF, program_fd, "run that BPF program");
 }
 
 struct sp_error *sp_meter_query_bpf(const struct sp_meter *meter, size_t index, uint32_t *ids,
@@ -129,7 +128,7 @@ struct sp_error *sp_meter_query_bpf(const struct sp_meter *meter, size_t index, 
 	NEED(query);
 	query->ids_len = capacity;
 	const struct metered *event = meter_at(meter, index);
-	/* ENOSPC: there are more, and as many as there is room for were written. */
+	/* ENOSPC: there are more; the kernel wrote as many as fit. */
 	if (ioctl(event->fd, PERF_EVENT_IOC_QUERY_BPF, query) < 0 && errno != ENOSPC)
 		return error_os(errno, "cannot query the BPF programs of %s", event->name);
 	uint32_t copied = query->prog_cnt < capacity ? query->prog_cnt : capacity;
@@ -177,7 +176,7 @@ struct sp_error *sp_meter_set_signal(struct sp_meter *meter, size_t index, int s
 	bool fine = flags >= 0;
 	TRY(signal_number ? metered_check_signal(event) : NULL);
 	if (signal_number) {
-		/* First who gets it, then which, then that it is sent. */
+		/* First the receiver, then the signal, then the mode. */
 		fine = fine && fcntl(event->fd, F_SETOWN_EX, &owner) == 0 &&
 		       fcntl(event->fd, F_SETSIG, signal_number) == 0 &&
 		       fcntl(event->fd, F_SETFL, flags | O_ASYNC) == 0;

@@ -13,7 +13,7 @@
 #include "count/meter.h"
 #include "count/count_page.h"
 
-/* Words of a read, taken one by one. */
+/* Words of a read's result, consumed one by one. */
 struct words {
 	const uint64_t *at, *end;
 	uint64_t format;
@@ -46,16 +46,7 @@ static struct sp_error *read_words(struct sp_meter *meter, const struct metered 
 	return NULL;
 }
 
-static void take_alone(struct words *words, struct sp_count *ret)
-{
-	*ret = (struct sp_count){.value = next(words)};
-	ret->enabled_ns = next_if(words, PERF_FORMAT_TOTAL_TIME_ENABLED);
-	ret->running_ns = next_if(words, PERF_FORMAT_TOTAL_TIME_RUNNING);
-	ret->id = next_if(words, PERF_FORMAT_ID);
-	ret->lost = next_if(words, EVENT_FORMAT_LOST);
-}
-
-/* A group may have members of other meters: they are after ours. */
+/* A group may have members of other meters, after this meter's. */
 static void take_group(struct words *words, struct sp_count *counts, size_t count)
 {
 	uint64_t there = next(words);
@@ -80,7 +71,12 @@ struct sp_error *sp_meter_read(struct sp_meter *meter, struct sp_count *counts)
 			if (!meter->apart)
 				break;
 		} else {
-			take_alone(&words, &counts[i]);
+			struct sp_count *ret = &counts[i];
+			*ret = (struct sp_count){.value = next(&words)};
+			ret->enabled_ns = next_if(&words, PERF_FORMAT_TOTAL_TIME_ENABLED);
+			ret->running_ns = next_if(&words, PERF_FORMAT_TOTAL_TIME_RUNNING);
+			ret->id = next_if(&words, PERF_FORMAT_ID);
+			ret->lost = next_if(&words, EVENT_FORMAT_LOST);
 		}
 	}
 	return NULL;
@@ -96,7 +92,7 @@ bool sp_meter_read_user(const struct sp_meter *meter, size_t index, struct sp_co
 	return true;
 }
 
-/* All of them in user space, or all by system call: members are of one moment, or nearly. */
+/* Reads all events in user space, or all by system call: so members are of nearly one moment. */
 static struct sp_error *read_quickly(struct sp_meter *meter, struct sp_count *counts)
 {
 	for (size_t i = 0; i < meter->count; i++)
@@ -121,7 +117,7 @@ struct sp_error *sp_meter_end(struct sp_meter *meter, struct sp_count *counts)
 			.running_ns = after->running_ns - before->running_ns,
 			.id = after->id,
 			/*
-			 * Reads in user space have no count of lost samples; without a ring none
+			 * Reads in user space lack the count of lost samples. Without a ring, none
 			 * are lost.
 			 */
 			.lost = after->lost > before->lost ? after->lost - before->lost : 0,
@@ -132,7 +128,7 @@ struct sp_error *sp_meter_end(struct sp_meter *meter, struct sp_count *counts)
 
 double sp_count_scaled(const struct sp_count *count)
 {
-	double value = (double)count->value;
+	double value = count->value;
 	if (!count->running_ns || count->running_ns >= count->enabled_ns)
 		return value;
 	return value * ((double)count->enabled_ns / (double)count->running_ns);
@@ -176,7 +172,7 @@ bool sp_scaling_interval(const struct sp_scaling *scaling, double *value_ret, do
 	return true;
 }
 
-/* Input of a meter: the records of its ring, its page, and traps. */
+/* Input of a meter: records of its ring, its page, and signals of traps. */
 
 /* <asm-generic/siginfo.h>, Linux 5.13. */
 #define CODE_TRAP_PERF 6
@@ -203,10 +199,10 @@ bool sp_trap_decode(const void *siginfo, struct sp_trap *ret)
 	return true;
 }
 
-/* The record's bytes, where they lie or, if it wraps, copied. */
+/* Returns the record's bytes in the ring, or a copy if it wraps. */
 static const uint8_t *bytes_of(struct sp_meter *meter, size_t size)
 {
-	size_t at = (size_t)(meter->position & (meter->ring.size - 1));
+	size_t at = meter->position & (meter->ring.size - 1);
 	if (at + size <= meter->ring.size)
 		return meter->ring.data + at;
 	ring_copy(&meter->ring, meter->position, size, meter->bounce);
@@ -219,7 +215,7 @@ struct sp_error *sp_meter_next(struct sp_meter *meter, const struct sp_record **
 	*ret = NULL;
 	if (!meter->ring.page)
 		return NULL;
-	/* The one that was given last is done with. */
+	/* Releases the record that was returned last. */
 	ring_release(&meter->ring, meter->position);
 	uint64_t head = ring_head(&meter->ring);
 	if (head == meter->position)

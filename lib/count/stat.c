@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counting from beginning to end. Events of a command are opened on its process while that
- * waits, and begin with its exec; those of CPUs and running tasks are enabled right before it is
- * let go.
+ * Counting from begin to end. A command's events are opened on its process while it waits, and are
+ * enabled by its exec. Events of CPUs and running tasks are enabled just before the command starts.
  */
 #include "count/stat.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -15,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/sized.h"
+#include "base/vec.h"
 #include "proc/proc_tasks.h"
 
 DEFINE_CLEANUP(struct sp_stat *, sp_stat_free)
@@ -27,34 +26,34 @@ static struct sp_error *add_target(struct sp_stat *stat, int32_t tid, int32_t cp
 	return NULL;
 }
 
-/* The thread on any CPU, or on each of those that were asked for. */
+/* Adds a thread, on any CPU, or on each of the requested CPUs. */
 static struct sp_error *add_thread(struct sp_stat *stat, int32_t tid, uint32_t place)
 {
 	struct sp_error *error = NULL;
 	if (!stat->options.target.cpus)
 		return add_target(stat, tid, -1, place);
 	for (size_t i = 0; i < stat->cpus.count && !error; i++)
-		error = add_target(stat, tid, (int32_t)stat->cpus.items[i], place);
+		error = add_target(stat, tid, stat->cpus.items[i], place);
 	return error;
 }
 
 static struct sp_error *add_task(struct sp_stat *stat, uint32_t pid, uint32_t tid)
 {
 	if (stat->options.aggregate != SP_STAT_THREAD)
-		return add_thread(stat, (int32_t)tid, 0);
+		return add_thread(stat, tid, 0);
 	struct task_stat task;
 	struct sp_error *error = tasks_stat(stat->ctx, pid, tid, &task);
 	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
 		sp_error_free(error);
-		return NULL; /* gone meanwhile */
+		return NULL; /* the thread has ended */
 	}
 	struct sp_stat_place *place = error ? NULL : vec_push(&stat->places);
 	if (error || !place)
 		return error ? error : error_no_memory();
 	*place = place_nowhere();
-	place->tid = (int32_t)tid;
-	place->comm = arena_copy_string(&stat->arena, task.comm, strlen(task.comm));
-	return place->comm ? add_thread(stat, (int32_t)tid, (uint32_t)stat->places.count - 1)
+	place->tid = tid;
+	place->comm = arena_strdup(&stat->arena, task.comm);
+	return place->comm ? add_thread(stat, tid, (uint32_t)stat->places.count - 1)
 			   : error_no_memory();
 }
 
@@ -72,8 +71,8 @@ static struct sp_error *add_process(struct sp_stat *stat, uint32_t pid)
 	return error;
 }
 
-/* All threads of the machine; of processes that end meanwhile, those that are left. */
-static struct sp_error *add_everyone(struct sp_stat *stat)
+/* Adds all threads of the machine. Processes that end meanwhile are skipped. */
+static struct sp_error *add_machine_threads(struct sp_stat *stat)
 {
 	struct task_list processes = {0};
 	struct sp_error *error = tasks_list_processes(stat->ctx, &processes);
@@ -91,9 +90,9 @@ static struct sp_error *add_running(struct sp_stat *stat)
 	const struct stat_options *options = &stat->options;
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < options->target.pids.count && !error; i++)
-		error = add_process(stat, (uint32_t)options->target.pids.items[i]);
+		error = add_process(stat, options->target.pids.items[i]);
 	for (size_t i = 0; i < options->target.tids.count && !error; i++) {
-		uint32_t tid = (uint32_t)options->target.tids.items[i], pid;
+		uint32_t tid = options->target.tids.items[i], pid;
 		error = tasks_process_of(stat->ctx, tid, &pid);
 		if (!error)
 			error = add_task(stat, pid, tid);
@@ -108,18 +107,17 @@ static struct sp_error *add_running(struct sp_stat *stat)
 static struct sp_error *note_newcomers(struct sp_stat *stat)
 {
 	size_t listed = stat->targets.count, count = 0;
-	for (size_t i = 0; i < stat->options.target.pids.count; i++) {
+	vec_each (pid, &stat->options.target.pids) {
 		struct task_list threads = {0};
-		struct sp_error *error =
-			tasks_list(stat->ctx, (uint32_t)stat->options.target.pids.items[i], &threads);
-		for (size_t t = 0; t < threads.count; t++) {
+		struct sp_error *error = tasks_list(stat->ctx, (uint32_t)*pid, &threads);
+		vec_each (thread, &threads) {
 			bool known = false;
 			for (size_t k = 0; k < listed && !known; k++)
-				known = stat->targets.items[k].tid == (int32_t)threads.items[t];
+				known = stat->targets.items[k].tid == (int32_t)*thread;
 			count += !known;
 		}
 		vec_deinit(&threads);
-		sp_error_free(error); /* ended meanwhile */
+		sp_error_free(error); /* the thread has ended */
 	}
 	if (!count)
 		return NULL;
@@ -161,7 +159,7 @@ static struct sp_error *target_cpus(struct sp_stat *stat)
 		stat_places_of_cpus(&stat->places, stat->ctx, stat->options.aggregate,
 			       stat->options.cache_level, stat->cpus.items, stat->cpus.count, place_of);
 	for (size_t i = 0; i < stat->cpus.count && !error; i++)
-		error = add_target(stat, -1, (int32_t)stat->cpus.items[i], place_of[i]);
+		error = add_target(stat, -1, stat->cpus.items[i], place_of[i]);
 	return error;
 }
 
@@ -175,17 +173,14 @@ static struct sp_error *choose_targets(struct sp_stat *stat)
 		error = choose_cpus(stat);
 	if (!error && stat->cpu_wide)
 		return target_cpus(stat);
-	if (!error && !by_thread) {
-		struct sp_stat_place *place = vec_push(&stat->places);
-		NEED(place);
-		*place = place_nowhere();
-	}
+	if (!error && !by_thread)
+		NEED(vec_append(&stat->places, place_nowhere()));
 	if (error)
 		return error;
 	if (tasks)
 		return add_running(stat);
 	if (by_thread)
-		return add_everyone(stat);
+		return add_machine_threads(stat);
 	return add_thread(stat, stat->workload.pid, 0);
 }
 
@@ -219,8 +214,7 @@ static struct sp_error *set_up(struct sp_stat *stat)
 	if (!error && stat->has_command)
 		error = workload_fork(&stat->workload, options->target.command, false);
 	if (!error && stat->has_command) {
-		stat->command_name = arena_copy_string(&stat->arena, options->target.command[0],
-						       strlen(options->target.command[0]));
+		stat->command_name = arena_strdup(&stat->arena, options->target.command[0]);
 		error = stat->command_name ? NULL : error_no_memory();
 	}
 	error = error ? error : choose_targets(stat);
@@ -231,24 +225,8 @@ static struct sp_error *set_up(struct sp_stat *stat)
 	return error;
 }
 
-/* Copies the groups. Fails as sized_copy(). */
-static struct sp_error *copy_options(struct stat_options *ret,
-				     const struct sp_stat_options *options)
-{
-	struct sp_stat_options given;
-	TRY(sized_copy(&given, sizeof(given), options));
-	const struct sized_group groups[] = {
-		{&ret->target, sizeof(ret->target), given.target, "target"},
-		{&ret->events, sizeof(ret->events), given.events, "events"},
-	};
-	ret->disabled = given.disabled;
-	ret->aggregate = given.aggregate;
-	ret->cache_level = given.cache_level;
-	return sized_copy_groups(groups, 2);
-}
-
-/* Copies the lists of tasks, and forgets other borrowed pointers of the options. */
-static struct sp_error *keep_targets(struct sp_stat *stat)
+/* Copies the lists of tasks, and drops other borrowed pointers of the options. */
+static struct sp_error *copy_targets(struct sp_stat *stat)
 {
 	struct stat_options *options = &stat->options;
 	size_t count = options->target.pids.count + options->target.tids.count;
@@ -276,9 +254,18 @@ struct sp_error *sp_stat_new(struct sp_ctx *ctx, const struct sp_stat_options *o
 	stat->ctx = ctx;
 	stat->kernel = event_kernel_real();
 	workload_init(&stat->workload);
-	TRY(copy_options(&stat->options, options));
+	struct sp_stat_options given;
+	TRY(sized_copy(&given, sizeof(given), options));
+	const struct sized_group groups[] = {
+		{&stat->options.target, sizeof(stat->options.target), given.target, "target"},
+		{&stat->options.events, sizeof(stat->options.events), given.events, "events"},
+	};
+	stat->options.disabled = given.disabled;
+	stat->options.aggregate = given.aggregate;
+	stat->options.cache_level = given.cache_level;
+	TRY(sized_copy_groups(groups, 2));
 	TRY(set_up(stat));
-	TRY(keep_targets(stat));
+	TRY(copy_targets(stat));
 	*ret = take_ptr(stat);
 	return NULL;
 }
@@ -293,8 +280,8 @@ void sp_stat_free(struct sp_stat *stat)
 				stat->kernel->close(stat->kernel->arg, stat->counters[i].units[u].fd);
 		free(stat->counters[i].units);
 	}
-	for (size_t i = 0; i < stat->cgroups.count; i++)
-		close(stat->cgroups.items[i]);
+	vec_each (cgroup, &stat->cgroups)
+		close(*cgroup);
 	vec_deinit(&stat->cgroups);
 	vec_deinit(&stat->targets);
 	vec_deinit(&stat->cpus);
@@ -327,7 +314,7 @@ static struct sp_error *switch_all(struct sp_stat *stat, unsigned long request)
 
 struct sp_error *sp_stat_enable(struct sp_stat *stat)
 {
-	/* Time is that of counting: before, there was none. */
+	/* Times count from here on. */
 	if (!stat->enabled_once)
 		stat->start_ns = stat_now_ns();
 	stat->enabled_once = true;
@@ -342,7 +329,7 @@ struct sp_error *sp_stat_disable(struct sp_stat *stat)
 	return switch_all(stat, PERF_EVENT_IOC_DISABLE);
 }
 
-/* Enable the events; a command's begin by themselves, except those that follow no task. */
+/* Enables the events. A command's exec enables its own events, except those that follow no task. */
 static struct sp_error *begin(struct sp_stat *stat)
 {
 	bool own = stat->has_command && !stat->only_says_how_long;
@@ -386,11 +373,11 @@ bool sp_stat_targets_gone(const struct sp_stat *stat)
 	const struct sp_number_list *pids = &stat->options.target.pids, *tids = &stat->options.target.tids;
 	if (!pids->count && !tids->count)
 		return false;
-	for (size_t i = 0; i < pids->count; i++)
-		if (kill(pids->items[i], 0) == 0 || errno != ESRCH)
+	vec_each (pid, pids)
+		if (kill(*pid, 0) == 0 || errno != ESRCH)
 			return false;
-	for (size_t i = 0; i < tids->count; i++)
-		if (kill(tids->items[i], 0) == 0 || errno != ESRCH)
+	vec_each (tid, tids)
+		if (kill(*tid, 0) == 0 || errno != ESRCH)
 			return false;
 	return true;
 }
@@ -407,7 +394,7 @@ struct sp_error *sp_stat_stop(struct sp_stat *stat)
 		return NULL;
 	stat->stopped = true;
 	set_end(stat);
-	/* A command that has ended has no event to disable. */
+	/* An ended command has no event to disable. */
 	struct sp_error *error = stat->workload.ended && !stat->only_says_how_long
 					 ? NULL : switch_all(stat, PERF_EVENT_IOC_DISABLE);
 	return error_first(sp_stat_read(stat), error);
@@ -428,22 +415,14 @@ size_t sp_stat_event_count(const struct sp_stat *stat)
 	return stat->counter_count;
 }
 
-const struct sp_stat_event *sp_stat_event(const struct sp_stat *stat, size_t index)
-{
-	assert(index < stat->counter_count);
-	return &stat->events[index];
-}
+DEFINE_GETTER(sp_stat_event, sp_stat_event, sp_stat, events, counter_count)
 
 size_t sp_stat_place_count(const struct sp_stat *stat)
 {
 	return stat->places.count;
 }
 
-const struct sp_stat_place *sp_stat_place(const struct sp_stat *stat, size_t index)
-{
-	assert(index < stat->places.count);
-	return &stat->places.items[index];
-}
+DEFINE_GETTER(sp_stat_place, sp_stat_place, sp_stat, places.items, places.count)
 
 size_t sp_stat_note_count(const struct sp_stat *stat)
 {

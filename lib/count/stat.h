@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inside of struct sp_stat. A counter is one event; it has a unit for each thread, or each
+ * Members of struct sp_stat. A counter is one event; it has a unit for each thread, or each
  * CPU (or both), in the order of the stat's targets:
  *
  *	            thread 7 on any CPU   thread 8 on any CPU      or: CPU 0   CPU 1
@@ -9,8 +9,7 @@
  *
  * Members of a group have the units that their leader has, and are read by its descriptor.
  */
-#ifndef COUNT_STAT_H
-#define COUNT_STAT_H
+#pragma once
 
 #include <sprof/private/command.h>
 #include <sprof/stat.h>
@@ -32,13 +31,12 @@ struct stat_places {
 
 void stat_places_deinit(struct stat_places *places);
 
-/* No place in particular: -1 everywhere. */
+/* Returns a place without CPU, socket and thread: -1 everywhere. */
 struct sp_stat_place place_nowhere(void);
 
 /*
- * Places of the CPUs, which are ascending; each CPU's index goes to place_of[], which has as many
- * entries. Machines that do not say have one socket, die, cluster and node. Fails only when
- * out of memory.
+ * Adds the places of the CPUs, which are ascending, and writes each CPU's index to place_of[].
+ * Machines without topology have one socket, die, cluster and node. Fails only when out of memory.
  */
 struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp_ctx *ctx,
 				enum sp_stat_aggregate aggregate, uint32_t cache_level,
@@ -81,7 +79,7 @@ struct target {
 /* A CPU that is counted. */
 struct stat_cpu {
 	uint64_t seen_ns;    /* CLOCK_MONOTONIC of the last reading */
-	uint64_t enabled_ns; /* enabled time of its counters then */
+	uint64_t enabled_ns; /* enabled time of its counters at that moment */
 	uint64_t gone_ns;
 	bool gone;
 };
@@ -121,27 +119,27 @@ struct sp_stat {
 	uint64_t start_ns, end_ns, read_ns; /* CLOCK_MONOTONIC */
 	uint32_t readings;
 	bool multiplexed, may_multiplex;
-	bool counts;                    /* counters are on */
-	struct stat_cpu *cpu_states;    /* one for each target of whole CPUs; NULL: nothing known yet */
-	uint32_t absences;              /* number of reported ones */
+	bool counts;                    /* counters are enabled */
+	struct stat_cpu *cpu_states;    /* one for each target of a whole CPU; NULL: not read yet */
+	uint32_t absences;              /* number of reported absences */
 };
 
-/* Makes events and counters of what was asked. */
+/* Makes events and counters of the options. */
 struct sp_error *stat_make_counters(struct sp_stat *stat) SP_MUST_CHECK;
 
 /* Opens all counters on all targets. */
 struct sp_error *stat_open(struct sp_stat *stat) SP_MUST_CHECK;
 
 /*
- * One counter anew on a target, in the place of the descriptor that its unit has; off. 0, or the
+ * Opens a counter on a target again, disabled, in place of its unit's descriptor. Returns 0, or the
  * errno.
  */
 int stat_open_again(struct sp_stat *stat, size_t index, const struct target *target, size_t unit);
 
-/* On or off, from now on. */
+/* Enables or disables all counters. */
 void stat_cpus_switched(struct sp_stat *stat, bool on);
 
-/* Adds to names that the kernel is left out: "cycles:u". */
+/* Marks in the names of all events that the kernel is excluded: "cycles:u". */
 struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index) SP_MUST_CHECK;
 
 uint64_t stat_now_ns(void);
@@ -150,5 +148,3 @@ static inline bool counter_is_leader(const struct sp_stat *stat, size_t index)
 {
 	return stat->counters[index].leader == index;
 }
-
-#endif

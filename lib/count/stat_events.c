@@ -2,8 +2,6 @@
 /* Counters to open: one for each requested event and control group. */
 #include "count/stat.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/format.h"
@@ -13,14 +11,14 @@
 
 #define CPU_EVENTS "/sys/bus/event_source/devices/cpu/events/"
 
-/* Besides, for -d, -dd and -ddd. */
+/* Further events for -d, -dd and -ddd. */
 static const char *const details[] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
 	("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"
 	 "iTLB-load-misses"),
 	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
 };
-#define DETAIL_COUNT (sizeof(details) / sizeof(*details))
+#define DETAIL_COUNT (count_of(details))
 
 static bool cpu_has(const struct sp_ctx *ctx, const char *event)
 {
@@ -41,13 +39,13 @@ static struct sp_error *parse_defaults(struct sp_stat *stat)
 	return event_specs_parse(&stat->specs, stat->ctx, text);
 }
 
-/* Specs from `first` on have that filter. */
+/* Sets the filter of specs from `first` on. */
 static struct sp_error *set_filters(struct sp_stat *stat, size_t first, const char *filter)
 {
 	const char **filters = realloc(stat->filters, (stat->specs.count + 1) * sizeof(*filters));
 	NEED(filters);
 	stat->filters = filters;
-	const char *copy = filter ? arena_copy_string(&stat->arena, filter, strlen(filter)) : NULL;
+	const char *copy = arena_strdup(&stat->arena, filter);
 	for (size_t i = first; i < stat->specs.count; i++)
 		filters[i] = copy;
 	return filter && !copy ? error_no_memory() : NULL;
@@ -85,11 +83,11 @@ static struct sp_error *parse_all(struct sp_stat *stat)
 	return error ? error : set_filters(stat, listed, NULL);
 }
 
-/* "cycles:u" for "cycles". */
+/* Returns "cycles:u" for "cycles". */
 static const char *name_with(struct sp_stat *stat, const char *name, char mode)
 {
 	CLEANUP_FREE char *text = format_text("%s:%c", name, mode);
-	return text ? arena_copy_string(&stat->arena, text, strlen(text)) : NULL;
+	return arena_strdup(&stat->arena, text);
 }
 
 struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index)
@@ -100,7 +98,7 @@ struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index)
 	return event->name ? NULL : error_no_memory();
 }
 
-/* SP_STAT_NO_* of an attr. */
+/* Returns the bits SP_STAT_NO_* of an attr. */
 static uint32_t stat_modes_of(const struct perf_event_attr *attr)
 {
 	return (attr->exclude_user ? SP_STAT_NO_USER : 0) |
@@ -141,9 +139,12 @@ static struct sp_stat_event event_of(struct sp_stat *stat, const struct counter 
 	return event;
 }
 
-static void set_modes(const struct sp_stat *stat, const struct event_spec *spec,
-		      struct perf_event_attr *attr)
+static void set_attr(const struct sp_stat *stat, struct counter *counter, bool is_leader,
+		     bool has_members)
 {
+	const struct event_spec *spec = counter->spec;
+	struct perf_event_attr *attr = &counter->attr;
+	*attr = spec->attr;
 	if (!spec->modes_given && stat->options.events.user_only)
 		attr->exclude_kernel = attr->exclude_hv = 1;
 	if (!spec->modes_given && stat->options.events.kernel_only)
@@ -152,25 +153,16 @@ static void set_modes(const struct sp_stat *stat, const struct event_spec *spec,
 	if (!spec->guest_given && attr->type != PERF_TYPE_SOFTWARE &&
 	    attr->type != PERF_TYPE_TRACEPOINT && attr->type != PERF_TYPE_BREAKPOINT && !spec->pmu)
 		attr->exclude_guest = 1;
-}
-
-static void set_attr(const struct sp_stat *stat, struct counter *counter, bool is_leader,
-		     bool has_members)
-{
-	const struct event_spec *spec = counter->spec;
-	struct perf_event_attr *attr = &counter->attr;
-	*attr = spec->attr;
-	set_modes(stat, spec, attr);
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
 			    (has_members ? PERF_FORMAT_GROUP : 0);
-	/* Members run when their leader does. */
+	/* Members run if their leader runs. */
 	attr->disabled = is_leader;
 	attr->enable_on_exec = is_leader && stat->has_command && !stat->only_says_how_long &&
 			       !stat->cpu_wide && !stat->options.disabled;
 	attr->inherit = !stat->cpu_wide && stat->options.target.inherit != SP_OFF;
 	if (spec->terms.given & EVENT_TERM_INHERIT)
 		attr->inherit = spec->terms.inherit && !stat->cpu_wide;
-	/* Else fork(2) of what is counted fails. */
+	/* Otherwise fork(2) of the counted tasks fails. */
 	if (event_is_not_inherited(spec))
 		attr->inherit = 0;
 }
@@ -190,7 +182,7 @@ static struct sp_error *check_spec(struct sp_stat *stat, const struct event_spec
 	return NULL;
 }
 
-/* One round over the specs, all of them or the one that is at `only`. */
+/* Adds counters for all specs, or for the one at index `only`. */
 static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, int cgroup_fd,
 				     size_t only)
 {
@@ -208,8 +200,7 @@ static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, i
 			.group_read = has_members, .cgroup_fd = cgroup_fd};
 		set_attr(stat, counter, leader == stat->counter_count, has_members);
 		stat->events[stat->counter_count] = event_of(stat, counter, cgroup);
-		if (!stat->events[stat->counter_count++].name)
-			return error_no_memory();
+		NEED(stat->events[stat->counter_count++].name);
 		if (stat->cpu_wide || stat->options.target.inherit == SP_OFF || !event_is_not_inherited(spec))
 			continue;
 		TRY(event_notes_add(&stat->notes, spec->name,
@@ -234,7 +225,7 @@ static struct sp_error *open_cgroup(struct sp_stat *stat, const struct cgroup_hi
 		return error_no_memory();
 	}
 	*slot = *fd_ret = fd;
-	*name_ret = arena_copy_string(&stat->arena, name, strlen(name));
+	*name_ret = arena_strdup(&stat->arena, name);
 	return *name_ret ? NULL : error_no_memory();
 }
 

@@ -18,16 +18,17 @@
 #include <sys/ioctl.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/attr_fields.h"
+#include "event/attr_refusal.h"
+#include "event/kind.h"
 
-/* The soft limit of descriptors is hardly ever less than four times this. */
+/* A quarter of the usual soft limit of descriptors. */
 #define FEW_FILES 256
 
 enum outcome {
-	OUTCOME_RETRY,       /* the counter has stepped down */
-	OUTCOME_NO_UNIT,     /* this target's only */
-	OUTCOME_UNSUPPORTED, /* the whole counter's */
-	OUTCOME_APART,       /* its group has been taken apart: all over again */
+	OUTCOME_RETRY,       /* the counter was reduced: try again */
+	OUTCOME_NO_UNIT,     /* absent on this target only */
+	OUTCOME_UNSUPPORTED, /* absent on all targets */
+	OUTCOME_APART,       /* its group was split: begin again */
 	OUTCOME_ERROR,
 };
 
@@ -68,7 +69,9 @@ static bool add_unit(struct counter *counter, const struct target *target)
 	return true;
 }
 
-/* The targets of one counter: all, those on its CPUs, or, if it cannot follow tasks, its CPUs. */
+/*
+ * Finds the targets of a counter: all, those on its CPUs, or, if it cannot follow tasks, its CPUs.
+ */
 static struct sp_error *targets_of(const struct sp_stat *stat, const struct counter *counter,
 				   struct target **ret, size_t *count_ret)
 {
@@ -82,26 +85,29 @@ static struct sp_error *targets_of(const struct sp_stat *stat, const struct coun
 		if (!spec->cpu_count)
 			targets[count++] = (struct target){-1, 0, 0};
 	} else {
-		for (size_t i = 0; i < stat->targets.count; i++)
-			if (cpu_among(spec, stat->targets.items[i].cpu))
-				targets[count++] = stat->targets.items[i];
+		vec_each (item, &stat->targets)
+			if (cpu_among(spec, item->cpu))
+				targets[count++] = *item;
 	}
 	*ret = targets;
 	*count_ret = count;
 	return NULL;
 }
 
-/* The attr for a target, as the kernel gets it. */
+/* Makes the attr for a target. */
 static struct perf_event_attr attr_for(const struct counter *counter, const struct target *target)
 {
 	struct perf_event_attr attr = counter->attr;
-	/* An event that follows no task cannot begin with one. */
+	/* An event that follows no task cannot be enabled by an exec. */
 	if (target->tid < 0)
 		attr.inherit = attr.enable_on_exec = 0;
 	return attr;
 }
 
-/* The error if a field of the attr, or its value, is refused; NULL: none is. */
+/*
+ * Returns the error if the kernel refuses a field of the attr, or its value; NULL: it refuses the
+ * event.
+ */
 static struct sp_error *explain_field(const struct sp_stat *stat, size_t index,
 				      const struct target *target, int errnum)
 {
@@ -121,15 +127,14 @@ static struct sp_error *explain_field(const struct sp_stat *stat, size_t index,
 static struct sp_error *explain(struct sp_stat *stat, size_t index, const struct target *target,
 				int errnum)
 {
-	struct sp_error *error =
-		stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights);
-	if (!error && errnum != EACCES && errnum != EPERM)
-		error = explain_field(stat, index, target, errnum);
-	if (error)
-		return error;
+	TRY(stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights));
+	if (errnum != EACCES && errnum != EPERM)
+		TRY(explain_field(stat, index, target, errnum));
 	const struct counter *counter = &stat->counters[index];
 	enum rights_action action = RIGHTS_ANY_EVENT;
-	if (target->tid < 0)
+	if (event_is_probe(counter->spec))
+		action = RIGHTS_PROBE;
+	else if (target->tid < 0)
 		action = counter->cgroup_fd >= 0 ? rights_of_group(&counter->attr)
 						 : RIGHTS_CPU_WIDE;
 	else if (target->tid > 0 && !stat->has_command)
@@ -139,7 +144,7 @@ static struct sp_error *explain(struct sp_stat *stat, size_t index, const struct
 	return rights_explain(&stat->rights, action, stat->events[index].name, errnum);
 }
 
-/* Whether the plainest event is refused, too: then nothing is missing, all is forbidden. */
+/* Returns whether the simplest event is refused, too: then all events are forbidden. */
 static bool all_is_refused(const struct sp_stat *stat)
 {
 	struct perf_event_attr attr = {
@@ -163,7 +168,7 @@ static struct sp_error *note_user_only(struct sp_stat *stat, size_t index)
 			       why, "sudo sysctl kernel.perf_event_paranoid=1");
 }
 
-/* Makes each member of the group a counter of its own; none is open yet. */
+/* Makes each member of the group a counter of its own, before any is open. */
 static void take_apart(struct sp_stat *stat, size_t leader)
 {
 	for (size_t i = leader; i < stat->counter_count; i++) {
@@ -179,16 +184,19 @@ static void take_apart(struct sp_stat *stat, size_t leader)
 	}
 }
 
-/* A row says so, and this is why. */
+/* Marks a counter as absent, with the reason for its row. */
 static struct sp_error *set_why(struct sp_stat *stat, size_t index, const struct target *target,
 				int errnum)
 {
 	struct sp_stat_event *event = &stat->events[index];
 	bool joins = stat->counters[index].leader != index;
 	event->supported = false;
+	uint32_t type = stat->counters[index].attr.type;
+	bool of_pmu = type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE;
 	event->why = errnum == ENOSPC ? "all of this CPU's breakpoint registers are taken"
 		     : errnum != EINVAL && errnum != EOPNOTSUPP
-			     ? "this machine or kernel does not have it"
+			     ? of_pmu ? "this machine or kernel does not have it; use -e task-clock"
+				      : "this machine or kernel does not have it"
 		     : joins ? "the kernel does not count it together with its group's first event"
 			     : "the kernel refuses it with these options";
 	if (errnum != EINVAL && errnum != EOPNOTSUPP)
@@ -200,14 +208,14 @@ static struct sp_error *set_why(struct sp_stat *stat, size_t index, const struct
 		return NULL;
 	const char *message = sp_error_message(why);
 	size_t name = strlen(event->name);
-	/* The event's name is shown before its message anyway. */
+	/* The row has the event's name already. */
 	if (!strncmp(message, event->name, name) && !strncmp(message + name, ": ", 2))
 		message += name + 2;
-	event->why = arena_copy_string(&stat->arena, message, strlen(message));
+	event->why = arena_strdup(&stat->arena, message);
 	return event->why ? NULL : error_no_memory();
 }
 
-/* Revokes one default that the user did not choose; false: there is none left. */
+/* Removes one default that the user did not choose. Returns false if there is none left. */
 static bool step_down(struct counter *counter)
 {
 	struct perf_event_attr *attr = &counter->attr;
@@ -379,6 +387,7 @@ static struct sp_error *make_room(struct sp_stat *stat)
 	return rights_raise_files(&stat->rights, need, &old_soft);
 }
 
+/* Returns whether an event is open; *supported_ret: the machine has one, tool events apart. */
 static bool any_open(const struct sp_stat *stat, bool *supported_ret)
 {
 	bool open = false;
@@ -404,7 +413,7 @@ struct sp_error *stat_open(struct sp_stat *stat)
 		if (outcome == OUTCOME_ERROR)
 			return error;
 		if (outcome == OUTCOME_APART)
-			i = leader - 1; /* its members, one by one */
+			i = leader - 1; /* opens its members one by one */
 		else if (outcome != OUTCOME_UNSUPPORTED)
 			stat->may_multiplex |= is_hardware(&stat->counters[i]);
 	}

@@ -9,7 +9,7 @@
 
 #define CPU_PATH "/sys/devices/system/cpu"
 
-/* More levels than processors have. */
+/* Above the number of cache levels of any CPU. */
 #define CACHES_MAX 16
 
 void stat_places_deinit(struct stat_places *places)
@@ -33,7 +33,7 @@ static int32_t number_of_cpu(const struct sp_ctx *ctx, uint32_t cpu, const char 
 	return good ? (int32_t)number : none;
 }
 
-/* The first CPU of a list in sysfs, which names what shares something; -1: it cannot be read. */
+/* Returns the first CPU of a list of CPUs in sysfs that share something; -1: it cannot be read. */
 static int32_t first_of_list(const struct sp_ctx *ctx, const char *path)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -46,7 +46,7 @@ static int32_t first_of_list(const struct sp_ctx *ctx, const char *path)
 	return first;
 }
 
-/* The cache of `level` (0: the last) that the CPU uses for data. */
+/* Finds the CPU's data cache of `level` (0: the last). */
 static void find_cache(const struct sp_ctx *ctx, uint32_t cpu, uint32_t level,
 		       struct sp_stat_place *place)
 {
@@ -59,7 +59,7 @@ static void find_cache(const struct sp_ctx *ctx, uint32_t cpu, uint32_t level,
 		if (level ? (uint32_t)found != level : found <= place->cache_level)
 			continue;
 		place->cache_level = found;
-		/* Numbered as in perf, by their first CPU. */
+		/* Numbers caches by their first CPU, as perf does. */
 		snprintf(path, sizeof(path), CPU_PATH "/cpu%u/cache/index%u/shared_cpu_list", cpu, i);
 		place->cache = first_of_list(ctx, path);
 		if (level)
@@ -77,7 +77,7 @@ static struct sp_error *find_node(const struct sp_numa_node *nodes, size_t count
 		bool lost = error && sp_error_code(error) == SP_ERROR_NO_MEMORY;
 		for (size_t j = 0; !error && j < list.count; j++)
 			if (list.items[j] == cpu)
-				place->node = (int32_t)nodes[i].node;
+				place->node = nodes[i].node;
 		vec_deinit(&list);
 		if (lost)
 			return error;
@@ -86,7 +86,7 @@ static struct sp_error *find_node(const struct sp_numa_node *nodes, size_t count
 	return NULL;
 }
 
-/* All that is known of the CPU, then what the aggregate does not tell apart is left out. */
+/* Sets all numbers of the CPU, then removes those that the aggregation does not distinguish. */
 static struct sp_error *place_of_cpu(const struct sp_ctx *ctx, enum sp_stat_aggregate aggregate,
 				     uint32_t cache_level, uint32_t cpu,
 				     const struct sp_numa_node *nodes, size_t node_count,
@@ -102,13 +102,13 @@ static struct sp_error *place_of_cpu(const struct sp_ctx *ctx, enum sp_stat_aggr
 	if (in_die)
 		place.die = number_of_cpu(ctx, cpu, "topology/die_id", 0);
 	if (in_core)
-		place.core = number_of_cpu(ctx, cpu, "topology/core_id", (int32_t)cpu);
+		place.core = number_of_cpu(ctx, cpu, "topology/core_id", cpu);
 	if (aggregate == SP_STAT_CLUSTER)
 		place.cluster = number_of_cpu(ctx, cpu, "topology/cluster_id", 0);
 	if (aggregate == SP_STAT_CACHE)
 		find_cache(ctx, cpu, cache_level, &place);
 	if (aggregate == SP_STAT_CPU)
-		place.cpu = (int32_t)cpu;
+		place.cpu = cpu;
 	if (aggregate == SP_STAT_NODE)
 		error = find_node(nodes, node_count, cpu, &place);
 	*ret = place;
@@ -152,19 +152,19 @@ struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp
 	if (error)
 		return error;
 
-	/* Sorts them, and drops what is there twice. */
+	/* Sorts places, and removes duplicates. */
 	size_t kept = 0;
-	qsort(places->items, places->count, sizeof(*places->items), place_compare);
-	for (size_t i = 0; i < places->count; i++)
-		if (!kept || place_compare(&places->items[kept - 1], &places->items[i]))
-			places->items[kept++] = places->items[i];
+	vec_sort(places, place_compare);
+	vec_each (place, places)
+		if (!kept || place_compare(&places->items[kept - 1], place))
+			places->items[kept++] = *place;
 	places->count = kept;
 
 	for (size_t i = 0; i < cpu_count; i++) {
 		const struct sp_stat_place *found =
 			bsearch(&of[i], places->items, places->count, sizeof(*places->items),
 				place_compare);
-		place_of[i] = (uint32_t)(found - places->items);
+		place_of[i] = found - places->items;
 	}
 	return NULL;
 }

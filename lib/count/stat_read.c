@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading the counters, and summing what was read by places. */
+/* Reads the counters, and sums the counts by places. */
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -21,14 +21,17 @@
  */
 
 /* Limit on notes about CPUs that were offline. */
-#define TOLD_MAX 32
+#define NOTES_MAX 32
 
-/* The first of the counters on that CPU; they are on, or not, all together. */
+/*
+ * Returns the first counter on that CPU. All of a CPU's counters have been enabled for the same
+ * time.
+ */
 static const struct count_unit *unit_of(const struct sp_stat *stat, size_t target)
 {
 	for (size_t i = 0; i < stat->counter_count; i++) {
 		const struct counter *counter = &stat->counters[i];
-		/* A counter of some CPUs only has other indexes. */
+		/* A counter of some CPUs has other indexes. */
 		bool all = counter->unit_count == stat->targets.count && !counter->spec->cpus;
 		if (all && counter_is_leader(stat, i) && counter->cgroup_fd < 0 &&
 		    counter->units[target].fd >= 0)
@@ -57,12 +60,12 @@ static double since_start(const struct sp_stat *stat, uint64_t ns)
 	return ns > stat->start_ns ? (double)(ns - stat->start_ns) / 1e9 : 0;
 }
 
-/* `back_ns`: 0: not yet. */
-static struct sp_error *say(struct sp_stat *stat, size_t target, uint64_t back_ns)
+/* Notes that a CPU was offline until `back_ns`; 0: it still is. */
+static struct sp_error *note_absence(struct sp_stat *stat, size_t target, uint64_t back_ns)
 {
 	const struct stat_cpu *cpu = &stat->cpu_states[target];
 	char what[64], done[160];
-	if (stat->absences++ >= TOLD_MAX)
+	if (stat->absences++ >= NOTES_MAX)
 		return NULL;
 	snprintf(what, sizeof(what), "CPU %d", stat->targets.items[target].cpu);
 	if (back_ns)
@@ -74,22 +77,25 @@ static struct sp_error *say(struct sp_stat *stat, size_t target, uint64_t back_n
 	return event_notes_add(&stat->notes, what, done, "it was offline", NULL);
 }
 
-/* Time of the last reading; after the end, when counters are off, the time of the end. */
-static uint64_t looked_ns(const struct sp_stat *stat)
+/*
+ * Returns the time of the last reading; after the end, when counters are disabled, the time of the
+ * end.
+ */
+static uint64_t last_reading_ns(const struct sp_stat *stat)
 {
 	return stat->stopped && stat->end_ns < stat->read_ns ? stat->end_ns : stat->read_ns;
 }
 
-/* Standing still means: now, too. */
-static bool has_gone(const struct sp_stat *stat, const struct count_unit *unit,
+/* The CPU is offline if the enabled time does not change between two reads. */
+static bool is_offline(const struct sp_stat *stat, const struct count_unit *unit,
 		     struct stat_cpu *cpu)
 {
 	struct offline_cpu seen = {.seen_ns = cpu->seen_ns, .time_on_ns = cpu->enabled_ns};
-	uint64_t since_ns, values[2], now_ns = looked_ns(stat);
+	uint64_t since_ns, values[2], now_ns = last_reading_ns(stat);
 	if (now_ns <= cpu->seen_ns ||
 	    !offline_cpu_is_short(&seen, now_ns, unit->now.enabled_ns, &since_ns))
 		return false;
-	/* The value, or how many there are, and then the time. */
+	/* Value (or number of values), and enabled time. */
 	if (read(unit->fd, stat->buffer, 3 * sizeof(uint64_t)) < (ssize_t)sizeof(values) ||
 	    stat->buffer[1] + unit->before.enabled_ns != unit->now.enabled_ns)
 		return false;
@@ -124,7 +130,7 @@ static struct sp_error *check_cpu(struct sp_stat *stat, size_t target)
 	const struct count_unit *unit = unit_of(stat, target);
 	if (!unit)
 		return NULL;
-	bool goes = !cpu->gone && has_gone(stat, unit, cpu);
+	bool goes = !cpu->gone && is_offline(stat, unit, cpu);
 	cpu->gone |= goes;
 	if (!cpu->gone) {
 		cpu->seen_ns = stat->read_ns;
@@ -132,15 +138,16 @@ static struct sp_error *check_cpu(struct sp_stat *stat, size_t target)
 		return NULL;
 	}
 	if (stat->stopped || open_again(stat, target))
-		return goes ? say(stat, target, 0) : NULL;
+		return goes ? note_absence(stat, target, 0) : NULL;
 	cpu->gone = false;
 	cpu->seen_ns = stat_now_ns();
 	cpu->enabled_ns = unit->now.enabled_ns;
-	return say(stat, target, cpu->seen_ns);
+	return note_absence(stat, target, cpu->seen_ns);
 }
 
 /*
- * After a reading: notes CPUs that went offline, and opens their counters again when they are back.
+ * Notes CPUs that went offline, and opens their counters again when they are back. Called after a
+ * reading.
  */
 static struct sp_error *stat_check_cpus(struct sp_stat *stat)
 {
@@ -160,16 +167,16 @@ static struct sp_error *stat_check_cpus(struct sp_stat *stat)
 /* Number of descriptors for each PERIOD_MS of the interval. */
 #define EASILY_READ 64
 
-/* Then, if nothing has taken turns yet, it is looked at less often. */
+/* If no event was multiplexed so far, readings are less frequent. */
 #define FIRST_READINGS 3
 
-/* A sum while it is made. */
+/* A sum of counts in work. */
 struct sum {
 	double known_enabled, value, variance;
 	uint64_t observations, units, scaled, without_interval;
 };
 
-/* Takes what was read of a unit: differences are observed. */
+/* Adds a unit's reading: its differences are observations. */
 static void stat_observe(struct sp_stat *stat, struct count_unit *unit, struct count_reading now)
 {
 	now.value += unit->before.value;
@@ -195,7 +202,7 @@ static struct sp_error *read_group(struct sp_stat *stat, size_t leader, size_t u
 		want += unit < counters[i].unit_count && counters[i].units[unit].fd >= 0;
 	}
 	ssize_t size = read(counters[leader].units[unit].fd, stat->buffer, want * sizeof(uint64_t));
-	/* A group in an error state (one that was pinned and did not fit) reads nothing. */
+	/* A group in an error state (it was pinned, and did not fit) reads 0 bytes. */
 	if (size == 0)
 		return NULL;
 	if (size < 0 || (size_t)size < 3 * sizeof(uint64_t))
@@ -223,7 +230,7 @@ static struct sp_error *read_alone(struct sp_stat *stat, size_t index, size_t un
 	return NULL;
 }
 
-/* Values that no descriptor has. */
+/* Sets values that come from no descriptor. */
 static void read_tool(struct sp_stat *stat, struct counter *counter)
 {
 	uint64_t user_ns = 0, system_ns = 0, elapsed_ns = sp_stat_elapsed_ns(stat);
@@ -246,7 +253,7 @@ struct sp_error *sp_stat_read(struct sp_stat *stat)
 		if (counter->spec->tool)
 			read_tool(stat, counter);
 		if (!counter_is_leader(stat, i) && stat->counters[counter->leader].group_read)
-			continue; /* by its leader */
+			continue; /* read with its leader */
 		for (size_t u = 0; u < counter->unit_count && !error; u++)
 			if (counter->units[u].fd >= 0)
 				error = counter->group_read ? read_group(stat, i, u)
@@ -280,7 +287,7 @@ static void add_unit(const struct sp_stat *stat, const struct counter *counter,
 {
 	struct count_reading from =
 		span == SP_STAT_SINCE_MARK ? unit->mark : (struct count_reading){0};
-	/* A level (temperature, occupancy): what it is, not by how much it rose. */
+	/* A level (temperature, occupancy) is not summed: its last value counts. */
 	if (counter->spec->snapshot)
 		from.value = 0;
 	uint64_t n = unit->now.value - from.value;
@@ -320,18 +327,18 @@ static void finish_row(const struct sp_stat *stat, struct sp_stat_row *row, cons
 	if (!row->counted)
 		return;
 	row->value = sum->value;
-	/* CPUs on which it never had its turn: taken for as busy as the others. */
+	/* CPUs on which it never ran count as busy as the others. */
 	if (sum->known_enabled < (double)row->enabled_ns && stat->options.events.scale != SP_OFF)
 		row->value *= (double)row->enabled_ns / sum->known_enabled;
 	row->low = row->high = row->value;
 	if (!sum->scaled || sum->without_interval || stat->options.events.scale == SP_OFF)
 		return;
 	row->interval_known = true;
-	row->observations = (uint32_t)sum->observations;
+	row->observations = sum->observations;
 	row->error = sqrt(sum->variance);
 	double half = interval_half(sum->observations - sum->units + 1, sum->variance);
 	/* Observed counts are certain; unobserved time can only add to them. */
-	row->low = fmin(fmax(row->value - half, (double)row->raw), row->value);
+	row->low = fmin(fmax(row->value - half, row->raw), row->value);
 	row->high = row->value + half;
 }
 

@@ -48,7 +48,7 @@ struct measured_row measure(const struct run_set *set, const struct row_sums *su
 	for (size_t i = 0; i < set->count; i++) {
 		const struct run_size *run = &set->runs[i];
 		size_t side = run->side == SP_DIFF_NEW;
-		double runs = (double)set->side_counts[side];
+		double runs = set->side_counts[side];
 		double sample =
 			run->samples > 0 && run->weight > 0 ? run->weight / run->samples : 1;
 		double scale = set->by_share && run->weight > 0 ? run->weight : 1;
@@ -97,11 +97,14 @@ static void set_change(const struct run_set *set, const struct measured_row *row
 	change->p = errors->test > 0 ? student_tail(difference / errors->test, errors->df)
 				     : difference == 0;
 	change->detectable = expm1(errors->found * errors->test);
-	if (difference != 0)
-		change->runs = ceil(runs * pow(errors->found * errors->test / difference, 2));
+	/*
+	 * A change of half the limit needs most runs. A forecast by the measured change would grow
+	 * with the runs where nothing changed.
+	 */
+	change->runs = ceil(runs * pow(errors->found * errors->test / (log1p(SAME_WITHIN) / 2), 2));
 }
 
-static void judge(struct sp_change *change, double discoveries)
+static void judge(struct sp_change *change, double risk)
 {
 	if (!(change->base > 0) && change->now > 0)
 		change->ratio = change->high = INFINITY;
@@ -109,11 +112,11 @@ static void judge(struct sp_change *change, double discoveries)
 		change->ratio = change->low = -1;
 	if (isnan(change->p))
 		change->verdict = SP_DIFF_UNTESTED;
-	else if (change->p <= discoveries && !(change->base > 0))
+	else if (change->p <= risk && !(change->base > 0))
 		change->verdict = SP_DIFF_APPEARED;
-	else if (change->p <= discoveries && !(change->now > 0))
+	else if (change->p <= risk && !(change->now > 0))
 		change->verdict = SP_DIFF_GONE;
-	else if (change->p <= discoveries)
+	else if (change->p <= risk)
 		change->verdict = change->ratio > 0 ? SP_DIFF_SLOWER : SP_DIFF_FASTER;
 	else if (change->low >= -SAME_WITHIN && change->high <= SAME_WITHIN)
 		change->verdict = SP_DIFF_SAME;
@@ -163,10 +166,10 @@ struct sp_error *changes_test(const struct run_set *set, const struct measured_r
 	}
 	bool tested = count && !isnan(scratch[0]);
 	if (tested)
-		adjust_discoveries(scratch, order, count);
+		adjust_family(scratch, order, count);
 	for (size_t i = 0; i < count; i++) {
 		changes[i].p = tested ? scratch[i] : NAN;
-		judge(&changes[i], set->discoveries);
+		judge(&changes[i], set->risk);
 	}
 	return NULL;
 }
@@ -202,5 +205,5 @@ void total_test(const struct run_set *set, struct sp_change *change)
 	set_change(set, &total, &errors, change);
 	if (set->by_share)
 		change->p = NAN;
-	judge(change, set->discoveries);
+	judge(change, set->risk);
 }

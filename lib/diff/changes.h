@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Measures how rows differ between the runs of two sides, and tests their changes. */
-#ifndef DIFF_CHANGES_H
-#define DIFF_CHANGES_H
+#pragma once
 
 #include <sprof/diff.h>
 
@@ -22,7 +21,7 @@ struct run_set {
 	size_t count;
 	size_t side_counts[2];
 	bool by_share;
-	double discoveries; /* accepted rate of false discoveries */
+	double risk; /* accepted probability of any false verdict */
 };
 
 /* A row's values, the mean over the runs of each side. */
@@ -49,5 +48,3 @@ struct sp_error *changes_test(const struct run_set *set, const struct measured_r
 void total_test(const struct run_set *set, struct sp_change *change);
 
 bool change_is_found(const struct sp_change *change);
-
-#endif

@@ -34,9 +34,29 @@ bool row_is_heavy(const struct run_set *set, const struct row_sums *sums, double
 	return fmax(shares[0], shares[1]) >= least_share && samples >= LEAST_SAMPLES;
 }
 
-/* Finds the node of each run's nodes. Returns false when out of memory. */
-static bool merge_nodes(struct compared_tree *tree, const struct run_set *set,
-			struct run_tree *trees, const uint32_t *functions)
+void compared_tree_sum(struct compared_tree *tree, const struct run_set *set,
+		       const struct run_tree *trees)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct run_size *run = &set->runs[i];
+		double number = set->side_counts[run->side == SP_DIFF_NEW];
+		if (set->by_share)
+			number *= run->weight > 0 ? run->weight : 1;
+		vec_each (from, &trees[i]) {
+			struct sp_diff_node *node = &tree->nodes.items[from->merged];
+			bool is_new = run->side == SP_DIFF_NEW;
+			*(is_new ? &node->now_self : &node->base_self) +=
+				from->self.weight / number;
+			for (uint32_t k = 0; k <= from->passed; k++) {
+				*(is_new ? &node->now : &node->base) += from->total.weight / number;
+				node = &tree->nodes.items[node->parent];
+			}
+		}
+	}
+}
+
+struct sp_error *compared_tree_merge(struct compared_tree *tree, const struct run_set *set,
+				     struct run_tree *trees, const uint32_t *functions)
 {
 	struct u64map children = {0}; /* (parent, function) -> node */
 	bool done = true;
@@ -48,7 +68,7 @@ static bool merge_nodes(struct compared_tree *tree, const struct run_set *set,
 			uint32_t parent = j ? nodes[nodes[j].parent].merged : 0;
 			bool added = false;
 			const uint32_t *found = u64map_put(&children, key_of_pair(parent, function),
-							   (uint32_t)tree->nodes.count, &added);
+							   tree->nodes.count, &added);
 			struct sp_diff_node *node = added ? vec_push(&tree->nodes) : NULL;
 			uint32_t *name = node ? vec_push(&tree->functions) : NULL;
 			done = found && (!added || name);
@@ -58,30 +78,13 @@ static bool merge_nodes(struct compared_tree *tree, const struct run_set *set,
 				*name = function;
 			}
 			nodes[j].merged = done ? *found : 0;
+			nodes[j].passed = 0;
 		}
 	}
 	u64map_deinit(&children);
-	return done;
-}
-
-/* Adds the mean weights of all nodes. */
-static void sum_nodes(struct compared_tree *tree, const struct run_set *set,
-		      const struct run_tree *trees)
-{
-	for (size_t i = 0; i < set->count; i++) {
-		const struct run_size *run = &set->runs[i];
-		double number = (double)set->side_counts[run->side == SP_DIFF_NEW];
-		if (set->by_share)
-			number *= run->weight > 0 ? run->weight : 1;
-		for (size_t j = 0; j < trees[i].count; j++) {
-			const struct run_node *from = &trees[i].items[j];
-			struct sp_diff_node *node = &tree->nodes.items[from->merged];
-			bool is_new = run->side == SP_DIFF_NEW;
-			*(is_new ? &node->now : &node->base) += from->total.weight / number;
-			*(is_new ? &node->now_self : &node->base_self) +=
-				from->self.weight / number;
-		}
-	}
+	NEED(done);
+	compared_tree_sum(tree, set, trees);
+	return NULL;
 }
 
 /*
@@ -102,11 +105,12 @@ static void find_deepest(struct compared_tree *tree, double *explained)
 	}
 }
 
-/* Tests the nodes of the least share. */
-static struct sp_error *test_nodes(struct compared_tree *tree, const struct run_set *set,
-				   const struct run_tree *trees, double least_share)
+struct sp_error *compared_tree_test(struct compared_tree *tree, const struct run_set *set,
+				    const struct run_tree *trees, double least_share)
 {
 	size_t count = tree->nodes.count, heavy = 0, left = 0;
+	if (!count)
+		return NULL;
 	double whole[2] = {tree->nodes.items[0].base, tree->nodes.items[0].now};
 	CLEANUP_FREE uint32_t *numbers = calloc(count, sizeof(*numbers));
 	CLEANUP_FREE double *explained = calloc(count, sizeof(*explained));
@@ -122,13 +126,16 @@ static struct sp_error *test_nodes(struct compared_tree *tree, const struct run_
 	CLEANUP_FREE struct sp_change *changes = calloc(heavy + 1, sizeof(*changes));
 	NEED(sums && measured && changes);
 	for (size_t i = 0; i < set->count; i++)
-		for (size_t j = 0; j < trees[i].count; j++) {
-			const struct run_node *node = &trees[i].items[j];
-			uint32_t number = numbers[node->merged];
-			if (number == NOT_TESTED)
-				continue;
-			sums[number * set->count + i].weight += node->total.weight;
-			sums[number * set->count + i].samples += node->total.samples;
+		vec_each (node, &trees[i]) {
+			size_t at = node->merged;
+			for (uint32_t k = 0; k <= node->passed; k++) {
+				if (numbers[at] != NOT_TESTED) {
+					struct row_sums *to = &sums[numbers[at] * set->count + i];
+					to->weight += node->total.weight;
+					to->samples += node->total.samples;
+				}
+				at = tree->nodes.items[at].parent;
+			}
 		}
 	for (size_t i = 0; i < count; i++) {
 		const struct row_sums *row = sums + (size_t)numbers[i] * set->count;
@@ -144,13 +151,4 @@ static struct sp_error *test_nodes(struct compared_tree *tree, const struct run_
 			tree->nodes.items[i].change = changes[numbers[i]];
 	find_deepest(tree, explained);
 	return NULL;
-}
-
-struct sp_error *compared_tree_make(struct compared_tree *tree, const struct run_set *set,
-				    struct run_tree *trees, const uint32_t *functions,
-				    double least_share, bool tested)
-{
-	NEED(merge_nodes(tree, set, trees, functions));
-	sum_nodes(tree, set, trees);
-	return tested && tree->nodes.count ? test_nodes(tree, set, trees, least_share) : NULL;
 }

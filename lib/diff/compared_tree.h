@@ -3,8 +3,7 @@
  * The call trees of all runs as one tree, and its nodes that changed. Functions are numbers of the
  * caller's: a node is identified by its parent and its function.
  */
-#ifndef DIFF_COMPARED_TREE_H
-#define DIFF_COMPARED_TREE_H
+#pragma once
 
 #include "base/vec.h"
 #include "diff/changes.h"
@@ -12,7 +11,8 @@
 /* A node of one run. Parents precede their children; the first is the root. */
 struct run_node {
 	uint32_t parent, function;
-	uint32_t merged; /* index in the compared tree; set by compared_tree_make() */
+	uint32_t merged; /* index in the compared tree */
+	uint32_t passed; /* number of nodes above that this run lacks: they have its total, too */
 	enum sp_level level;
 	struct row_sums self, total;
 };
@@ -30,13 +30,18 @@ struct compared_tree {
 bool row_is_heavy(const struct run_set *set, const struct row_sums *sums, double least_share);
 
 /*
- * Merges trees[i] of run i. functions[i] is the function that i counts for. Nodes of the least
- * share are tested if `tested`. The tree must be zeroed; compared_tree_deinit() frees it, also
- * after an error.
+ * Merges trees[i] of run i into a zeroed tree, with the mean weights. functions[i] is the function
+ * that i counts for. compared_tree_deinit() frees the tree, also after an error.
  */
-struct sp_error *compared_tree_make(struct compared_tree *tree, const struct run_set *set,
-				    struct run_tree *trees, const uint32_t *functions,
-				    double least_share, bool tested) SP_MUST_CHECK;
-void compared_tree_deinit(struct compared_tree *tree);
+struct sp_error *compared_tree_merge(struct compared_tree *tree, const struct run_set *set,
+				     struct run_tree *trees,
+				     const uint32_t *functions) SP_MUST_CHECK;
 
-#endif
+/* Adds the mean weights of all nodes. */
+void compared_tree_sum(struct compared_tree *tree, const struct run_set *set,
+		       const struct run_tree *trees);
+
+/* Tests the nodes of the least share. */
+struct sp_error *compared_tree_test(struct compared_tree *tree, const struct run_set *set,
+				    const struct run_tree *trees, double least_share) SP_MUST_CHECK;
+void compared_tree_deinit(struct compared_tree *tree);

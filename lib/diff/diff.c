@@ -15,6 +15,7 @@
 #include "diff/compared_tree.h"
 #include "diff/function_renames.h"
 #include "diff/matched_names.h"
+#include "diff/passed_calls.h"
 
 /* Longest name of a thread. */
 #define COMM_MOST 15
@@ -72,10 +73,10 @@ void sp_diff_free(struct sp_diff *diff)
 {
 	if (!diff)
 		return;
-	for (size_t i = 0; i < diff->runs.count; i++)
-		vec_deinit(&diff->runs.items[i].rows);
-	for (size_t i = 0; i < diff->trees.count; i++)
-		vec_deinit(&diff->trees.items[i]);
+	vec_each (item, &diff->runs)
+		vec_deinit(&item->rows);
+	vec_each (tree, &diff->trees)
+		vec_deinit(tree);
 	vec_deinit(&diff->runs);
 	vec_deinit(&diff->sizes);
 	vec_deinit(&diff->trees);
@@ -97,7 +98,7 @@ const char *sp_diff_verdict_name(enum sp_diff_verdict verdict)
 		[SP_DIFF_FASTER] = "faster",	 [SP_DIFF_APPEARED] = "new",
 		[SP_DIFF_GONE] = "gone",
 	};
-	return verdict < sizeof(names) / sizeof(*names) ? names[verdict] : "untested";
+	return verdict < count_of(names) ? names[verdict] : "untested";
 }
 
 /* -- Runs ------------------------------------------------------------------ */
@@ -109,7 +110,7 @@ static uint32_t key_number(struct sp_diff *diff, const struct matched_key *key)
 				     key->build_id};
 	uint64_t hash = 0;
 	uint32_t number;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; i < count_of(texts); i++)
 		hash = hash_pair(hash, (uintptr_t)texts[i]);
 	if (!index_set_reserve(&diff->index))
 		return UINT32_MAX;
@@ -121,7 +122,7 @@ static uint32_t key_number(struct sp_diff *diff, const struct matched_key *key)
 	if (!added)
 		return UINT32_MAX;
 	*added = *key;
-	number = (uint32_t)(diff->keys.count - 1);
+	number = diff->keys.count - 1;
 	index_set_add(&diff->index, &probe, number);
 	return number;
 }
@@ -226,7 +227,7 @@ static bool copy_tree(struct sp_diff *diff, struct run_tree *tree, const struct 
 			/* Rows with files have their weight already. */
 			double weight = by_dso ? 0 : (double)child->self.weight * scale;
 			done = vec_reserve(&nodes, nodes.count + 1) &&
-			       copy_node(diff, tree, child, (uint32_t)i, scale, side, weight);
+			       copy_node(diff, tree, child, i, scale, side, weight);
 			if (done)
 				nodes.items[nodes.count++] = child;
 		}
@@ -253,7 +254,7 @@ struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
 	*size = (struct run_size){
 		.side = side,
 		.weight = (double)profile->shown_weight * scale,
-		.samples = (double)profile->shown_samples,
+		.samples = profile->shown_samples,
 	};
 	diff->unit_differs |= diff->runs.count > 1 && diff->is_time != profile->weight_is_time;
 	diff->is_time = profile->weight_is_time;
@@ -283,8 +284,7 @@ void sp_diff_set_count(struct sp_diff *diff, double weight)
 static void find_renamed(struct sp_diff *diff)
 {
 	const struct compared_object *heaviest[2] = {NULL, NULL};
-	for (size_t i = 0; i < diff->objects.count; i++) {
-		const struct compared_object *object = &diff->objects.items[i];
+	vec_each (object, &diff->objects) {
 		size_t side = object->weight[SP_DIFF_NEW] > 0;
 		bool alone = !object->weight[SP_DIFF_BASE] != !object->weight[SP_DIFF_NEW];
 		if (!alone || !object->name || !object_is_program(object->name))
@@ -385,8 +385,7 @@ static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *se
 	NEED(rest && measured && changes);
 	for (size_t i = 0; i < runs; i++) {
 		const struct compared_run *run = &diff->runs.items[i];
-		for (size_t j = 0; j < run->rows.count; j++) {
-			const struct weighed_key *row = &run->rows.items[j];
+		vec_each (row, &run->rows) {
 			add_sums(&sums[targets[row->key] * runs + i], &row->sums);
 		}
 	}
@@ -404,8 +403,7 @@ static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *se
 	TRY(changes_test(set, measured, diff->rows.count, changes));
 	for (size_t i = 0; i < diff->rows.count; i++)
 		diff->rows.items[i].change = changes[i];
-	if (diff->rows.count)
-		qsort(diff->rows.items, diff->rows.count, sizeof(*diff->rows.items), by_importance);
+	vec_sort(&diff->rows, by_importance);
 	return NULL;
 }
 
@@ -416,7 +414,10 @@ static struct sp_error *make_tree(struct sp_diff *diff, const struct run_set *se
 	bool found = change_is_found(&diff->total) ||
 		     (diff->rows.count && change_is_found(&diff->rows.items[0].change));
 	compared_tree_deinit(&diff->tree);
-	TRY(compared_tree_make(&diff->tree, set, diff->trees.items, targets, least_share, found));
+	TRY(compared_tree_merge(&diff->tree, set, diff->trees.items, targets));
+	TRY(passed_calls_match(&diff->tree, set, diff->trees.items, least_share));
+	if (found)
+		TRY(compared_tree_test(&diff->tree, set, diff->trees.items, least_share));
 	for (size_t i = 1; i < diff->tree.nodes.count; i++) {
 		const struct matched_key *key = &diff->keys.items[diff->tree.functions.items[i]];
 		diff->tree.nodes.items[i].dso = key->dso;
@@ -439,7 +440,7 @@ struct sp_error *sp_diff_run(struct sp_diff *diff, const struct sp_diff_options 
 		.count = diff->sizes.count,
 		.side_counts = {diff->run_count[SP_DIFF_BASE], diff->run_count[SP_DIFF_NEW]},
 		.by_share = values.by_share,
-		.discoveries = values.discoveries > 0 ? values.discoveries : 0.05,
+		.risk = values.risk > 0 ? values.risk : 0.05,
 	};
 	double least_share = values.least_share > 0 ? values.least_share : 0.005;
 	diff->rows.count = 0;

@@ -13,7 +13,9 @@
 #define NEIGHBOURS_ALIKE 0.5
 #define NEIGHBOURS_EQUAL 0.8
 
-/* Rows that are looked at: found rows are the first. */
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$"
+
+/* Rows that are examined. They are ordered by importance: rows with a found change come first. */
 #define ROWS_MAX 500
 
 /* Weight of a function's callers (or callees) of one name. */
@@ -26,18 +28,30 @@ struct neighbour {
 
 struct neighbours {
 	VEC(struct neighbour);
-	struct u64map numbers; /* (row, is_callee, name) -> index */
+	struct u64map numbers; /* hash of (row, is_callee, name) -> index; collisions merge */
 	double *sums[2];       /* by is_callee and row */
 };
 
-/* Returns the name without namespaces, arguments and template arguments, and its size. */
+/*
+ * Returns the last word of letters, digits and "_" outside of brackets, and its size: the name
+ * without namespaces and arguments; of "a::(anonymous namespace)::f<int>(b::c)" the "f".
+ */
 static const char *base_name(const char *name, size_t *size)
 {
-	size_t end = strcspn(name, "(<"), begin = end;
-	while (begin && name[begin - 1] != ':' && name[begin - 1] != '.')
-		begin--;
-	*size = end - begin;
-	return name + begin;
+	const char *word = name;
+	int depth = 0;
+	*size = 0;
+	while (*name) {
+		size_t letters = strspn(name, LETTERS);
+		/* "const" follows arguments. */
+		if (letters && !depth && (!*size || name[-1] != ' ' || name[-2] != ')')) {
+			word = name;
+			*size = letters;
+		}
+		depth += strchr("(<{[", *name) ? 1 : strchr(")>}]", *name) && depth ? -1 : 0;
+		name += letters ? letters : 1;
+	}
+	return word;
 }
 
 /* Returns the part of the pairs of adjacent letters that both names have (Dice's coefficient). */
@@ -102,8 +116,7 @@ static double neighbour_likeness(const struct neighbours *all, uint32_t a, uint3
 	double common = 0;
 	if (!(sums[a] > 0) || !(sums[b] > 0))
 		return !(sums[a] > 0) && !(sums[b] > 0);
-	for (size_t i = 0; i < all->count; i++) {
-		const struct neighbour *of_a = &all->items[i];
+	vec_each (of_a, all) {
 		if (of_a->row != a || of_a->is_callee != is_callee)
 			continue;
 		uint64_t key = hash_pair(2 * (uint64_t)b + is_callee, (uintptr_t)of_a->name);

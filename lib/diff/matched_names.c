@@ -22,6 +22,6 @@ bool object_is_program(const char *dso)
 size_t function_name_size(const char *function)
 {
 	const char *clone = strstr(function, " [clone ");
-	size_t size = (size_t)(namesake_suffix(function) - function);
+	size_t size = namesake_suffix(function) - function;
 	return clone && (size_t)(clone - function) < size ? (size_t)(clone - function) : size;
 }

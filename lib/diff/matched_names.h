@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Spells names of files and functions alike in all builds of a program. */
-#ifndef DIFF_MATCHED_NAMES_H
-#define DIFF_MATCHED_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ bool object_is_program(const char *dso);
 
 /* Returns the size of a function's name without the suffix of a clone: "f" of "f.constprop.0". */
 size_t function_name_size(const char *function);
-
-#endif

@@ -123,15 +123,15 @@ static int by_probability(const void *a, const void *b, void *arg)
 	return p[i] != p[j] ? (p[i] > p[j] ? 1 : -1) : (i > j) - (i < j);
 }
 
-void adjust_discoveries(double *p, size_t *order, size_t count)
+void adjust_family(double *p, size_t *order, size_t count)
 {
-	double least = 1;
+	double most = 0;
 	for (size_t i = 0; i < count; i++)
 		order[i] = i;
 	qsort_r(order, count, sizeof(*order), by_probability, p);
-	for (size_t i = count; i-- > 0;) {
-		least = fmin(least, p[order[i]] * (double)count / (double)(i + 1));
-		p[order[i]] = least;
+	for (size_t i = 0; i < count; i++) {
+		most = fmax(most, fmin(1, p[order[i]] * (double)(count - i)));
+		p[order[i]] = most;
 	}
 }
 
@@ -178,7 +178,7 @@ struct variance_prior variance_prior_fit(const double *variances, double *scratc
 static double spread_around(const double *factors, const double *samples, size_t count,
 			    double trend)
 {
-	double sum = 0, squares = 0, n = (double)count;
+	double sum = 0, squares = 0, n = count;
 	for (size_t i = 0; i < count; i++) {
 		double value = log(fmax(factors[i], 1e-5) / (1 + samples[i] * trend));
 		sum += value;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Distributions and tests of a comparison: pure functions of numbers and arrays. */
-#ifndef DIFF_STATISTICS_H
-#define DIFF_STATISTICS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,10 +19,10 @@ double student_tail(double t, double df);
 double student_quantile(double p, double df);
 
 /*
- * Replaces each p by the smallest rate of false discoveries at which it counts as found (Benjamini
- * and Hochberg 1995). `order` is scratch memory for `count` indexes.
+ * Replaces each p by the smallest probability of any false verdict at which it counts as found
+ * (Holm 1979). `order` is scratch memory for `count` indexes.
  */
-void adjust_discoveries(double *p, size_t *order, size_t count);
+void adjust_family(double *p, size_t *order, size_t count);
 
 /* Prior distribution of variances: scaled inverse chi-square with `df` degrees of freedom. */
 struct variance_prior {
@@ -46,5 +45,3 @@ double variance_trend_fit(const double *factors, const double *samples, size_t c
 
 /* Returns the mean of a variance's posterior distribution. */
 double variance_moderate(const struct variance_prior *prior, double variance, double df);
-
-#endif

@@ -178,10 +178,8 @@ static bool index_abbrev(struct abbrev_table *table, uint32_t index)
 static bool add_abbrev(struct abbrev_table *table, const struct abbrev *abbrev)
 {
 	uint32_t index = (uint32_t)table->abbrevs.count;
-	struct abbrev *copy = vec_push(&table->abbrevs);
-	if (!copy)
+	if (!vec_append(&table->abbrevs, *abbrev))
 		return false;
-	*copy = *abbrev;
 	bool follows = abbrev->code == (uint64_t)index + 1;
 	if (table->dense && !follows) {
 		table->dense = false;

@@ -4,8 +4,7 @@
  * entries are skipped. Therefore each abbreviation has a list of steps to skip its attributes fast,
  * and to read DW_AT_sibling on the way.
  */
-#ifndef DWARF_ABBREV_H
-#define DWARF_ABBREV_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
@@ -96,5 +95,3 @@ static inline const struct abbrev *abbrev_find(const struct abbrev_table *table,
 	const uint32_t *index = table->dense ? NULL : u64map_find(&table->index_of, code);
 	return index ? &table->abbrevs.items[*index] : NULL;
 }
-
-#endif

@@ -2,7 +2,6 @@
 #include "dwarf/dwarf.h"
 
 #include <dwarf.h>
-#include <string.h>
 #include "base/ctx.h"
 #include "base/format.h"
 #include "base/parallel.h"
@@ -107,7 +106,7 @@ static struct sp_error *read_aranges(struct unit_finder *search)
 }
 
 /* Finds the code of a unit without ranges by its line table. */
-static struct sp_error *ask_lines(struct unit_finder *search, const struct unit *unit)
+static struct sp_error *query_lines(struct unit_finder *search, const struct unit *unit)
 {
 	struct line_table table;
 	struct sp_error *error = line_table_open(search->reader, unit, &table);
@@ -117,7 +116,7 @@ static struct sp_error *ask_lines(struct unit_finder *search, const struct unit 
 	return error;
 }
 
-static struct sp_error *ask_unit(struct unit_finder *search, uint64_t offset)
+static struct sp_error *query_unit(struct unit_finder *search, uint64_t offset)
 {
 	struct unit unit;
 	struct sp_error *error = unit_read_header(search->file, offset, &unit);
@@ -132,7 +131,7 @@ static struct sp_error *ask_unit(struct unit_finder *search, uint64_t offset)
 	search->claimant = offset;
 	bool said = unit.ranges.form || (unit.low_pc_value.form && unit.high_pc.form);
 	if (!said)
-		return unit.has_lines ? ask_lines(search, &unit) : NULL;
+		return unit.has_lines ? query_lines(search, &unit) : NULL;
 	struct entry_ranges ranges;
 	uint64_t low, high;
 	ranges_begin(&unit, &unit.low_pc_value, &unit.high_pc, &unit.ranges, &ranges);
@@ -141,7 +140,7 @@ static struct sp_error *ask_unit(struct unit_finder *search, uint64_t offset)
 	return NULL;
 }
 
-static struct sp_error *ask_units(struct unit_finder *search)
+static struct sp_error *query_units(struct unit_finder *search)
 {
 	struct dwarf_file *file = search->file;
 	struct sp_error *damage;
@@ -149,7 +148,7 @@ static struct sp_error *ask_units(struct unit_finder *search)
 	struct sp_error *error = reader_damage(search->reader, damage);
 	for (size_t i = 0; !error && i < file->units.count && search->open > 0; i++)
 		if (!u64map_find(&search->listed, file->units.items[i]))
-			error = ask_unit(search, file->units.items[i]);
+			error = query_unit(search, file->units.items[i]);
 	return error;
 }
 
@@ -178,7 +177,7 @@ static struct sp_error *unit_index_find(struct dwarf_reader *reader, struct dwar
 	};
 	struct sp_error *error = read_aranges(&search);
 	if (!error && search.open > 0)
-		error = ask_units(&search);
+		error = query_units(&search);
 	u64map_deinit(&search.listed);
 	return error;
 }
@@ -389,14 +388,12 @@ static struct sp_error *resolve_unit(struct dwarf_lookup *job, const struct unit
 		.package = job->dwarf->package,
 		.next_number = &job->dwarf->next_number,
 	};
-	struct sp_error *error = NULL;
 	if (split_is_skeleton(skeleton))
-		error = split_open(work->reader, &places, skeleton, &object, &unit);
-	if (error)
-		return error;
+		TRY(split_open(work->reader, &places, skeleton, &object, &unit));
 	work->unit = &unit;
 	reader_hold(work->reader, &unit);
-	error = walk_unit(work->reader, &unit, work->queries, work->count, work->nodes);
+	struct sp_error *error =
+		walk_unit(work->reader, &unit, work->queries, work->count, work->nodes);
 	if (!error)
 		error = line_table_open(work->reader, skeleton, &work->lines);
 	if (!error)
@@ -531,15 +528,6 @@ static bool add_readers(struct dwarf_lookup *job, size_t wanted)
 	return true;
 }
 
-static void job_deinit(struct dwarf_lookup *job)
-{
-	for (size_t i = 0; i < job->readers.count; i++)
-		reader_free(job->readers.items[i]);
-	vec_deinit(&job->readers);
-	free(job->order);
-	vec_deinit(&job->tasks);
-}
-
 void dwarf_answer_free(struct dwarf_answer *answer)
 {
 	if (!answer)
@@ -592,8 +580,8 @@ static bool collect(const struct dwarf_lookup *job)
 	sum_broken(dwarf->file, answer);
 	sum_broken(dwarf->alt, answer);
 	sum_broken(dwarf->package, answer);
-	for (size_t i = 0; i < job->readers.count; i++) {
-		struct dwarf_reader *reader = job->readers.items[i];
+	vec_each (item, &job->readers) {
+		struct dwarf_reader *reader = *item;
 		answer->damages += reader->damages;
 		if (!answer->damage)
 			answer->damage = take_ptr(reader->damage);
@@ -632,7 +620,7 @@ static struct sp_error *resolve(struct dwarf_lookup *job, uint64_t *units_of)
 	double share = (double)job->bytes / ((double)sections[SECTION_INFO].size + 1);
 	const enum section_id others[] = {SECTION_LINE, SECTION_RANGES, SECTION_RNGLISTS,
 					  SECTION_ADDR};
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+	for (size_t i = 0; i < count_of(others); i++)
 		section_expect(&sections[others[i]],
 			       (uint64_t)(share * (double)sections[others[i]].size));
 	section_expect(&sections[SECTION_STR], job->owned * NAME_BYTES);
@@ -649,7 +637,11 @@ struct sp_error *dwarf_resolve(struct dwarf *dwarf, const struct dwarf_query *qu
 	struct dwarf_lookup job = {
 		.dwarf = dwarf, .query = query, .units_of = units_of, .answer = answer};
 	struct sp_error *error = resolve(&job, units_of);
-	job_deinit(&job);
+	vec_each (reader, &job.readers)
+		reader_free(*reader);
+	vec_deinit(&job.readers);
+	free(job.order);
+	vec_deinit(&job.tasks);
 	if (!error)
 		*ret = take_ptr(answer);
 	return error;

@@ -4,8 +4,7 @@
  * information (DWARF 2 to 5, split, shared by DWZ, compressed). Only the units of these addresses
  * are read. Damage makes answers incomplete, and is reported in them.
  */
-#ifndef DWARF_DWARF_H
-#define DWARF_DWARF_H
+#pragma once
 
 #include "base/arena.h"
 #include "elf/debugfile.h"
@@ -72,5 +71,3 @@ struct sp_error *dwarf_resolve(struct dwarf *dwarf, const struct dwarf_query *qu
 void dwarf_answer_free(struct dwarf_answer *answer);
 
 DEFINE_CLEANUP(struct dwarf_answer *, dwarf_answer_free)
-
-#endif

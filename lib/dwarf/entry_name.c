@@ -131,7 +131,7 @@ struct scopes {
 #define FUNCTIONS_MAX 4
 
 /* Skips an entry, or enters it if it may contain `target`. False if the entries are damaged. */
-static bool pass(struct scopes *scopes, uint64_t target)
+static bool skip_or_enter(struct scopes *scopes, uint64_t target)
 {
 	const struct unit *unit = scopes->unit;
 	struct cursor *cursor = &scopes->cursor;
@@ -179,7 +179,7 @@ static struct sp_error *find_scopes(struct dwarf_reader *reader, uint64_t entry,
 		return error;
 	const uint8_t *start = scopes->cursor.pos;
 	while (*ok_ret && cursor_offset(&scopes->cursor) < entry)
-		*ok_ret = pass(scopes, entry);
+		*ok_ret = skip_or_enter(scopes, entry);
 	reader->search_bytes -= scopes->cursor.pos - start;
 	return NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Finds the name of a function by its entry (DIE). */
-#ifndef DWARF_ENTRY_NAME_H
-#define DWARF_ENTRY_NAME_H
+#pragma once
 
 #include "dwarf/unit.h"
 
@@ -13,5 +12,3 @@
 struct sp_error *name_of_entry(struct dwarf_reader *reader, const struct unit *unit,
 			       struct dwarf_file *file, uint64_t entry,
 			       struct entry_name *ret) SP_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Ranges of code that is not contiguous: .debug_ranges, .debug_rnglists. */
-#ifndef DWARF_ENTRY_RANGES_H
-#define DWARF_ENTRY_RANGES_H
+#pragma once
 
 #include "dwarf/unit.h"
 
@@ -26,5 +25,3 @@ void ranges_begin(const struct unit *unit, const struct value *low, const struct
 
 /* Returns the next range that exists and is not empty; false at the end. */
 bool ranges_next(struct entry_ranges *ranges, uint64_t *low_ret, uint64_t *high_ret);
-
-#endif

@@ -74,7 +74,9 @@ static bool read_number(struct cursor *cursor, const struct attribute *attribute
 		*ret = (uint64_t)attribute->constant;
 		return true;
 	case DW_FORM_sdata:
-		*ret = cursor_sleb(cursor, &s) ? (uint64_t)s : 0;
+		if (!cursor_sleb(cursor, &s))
+			return false;
+		*ret = (uint64_t)s;
 		return true;
 	case DW_FORM_string:
 		*ret = cursor_offset(cursor);

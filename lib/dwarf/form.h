@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reads and skips attribute values (DW_FORM_*). unit.h converts them to addresses and strings. */
-#ifndef DWARF_FORM_H
-#define DWARF_FORM_H
+#pragma once
 
 #include "dwarf/abbrev.h"
 
@@ -15,8 +14,9 @@ struct value {
 };
 
 /*
- * Reads a value of any form; blocks are skipped and have no value. False if the value reaches past
- * the end, or its form is not known. The cursor's offset must be the offset in the section.
+ * Reads a value of any form; blocks and numbers of 16 bytes are skipped and have no value. False
+ * if the value reaches past the end, or its form is not known. The cursor's offset must be the
+ * offset in the section.
  */
 bool value_read_slowly(struct cursor *cursor, const struct attribute *attribute,
 		       const struct encoding *encoding, struct value *ret);
@@ -37,5 +37,3 @@ static inline bool value_read(struct cursor *cursor, const struct attribute *att
 bool entry_skip(struct cursor *cursor, const struct abbrev_table *table,
 		const struct abbrev *abbrev, const struct encoding *encoding,
 		uint64_t *sibling_ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Cursor functions for DWARF's data types. They return false if the data end too early. */
-#ifndef DWARF_LEB_H
-#define DWARF_LEB_H
+#pragma once
 
 #include "base/leb128.h"
 
@@ -47,17 +46,6 @@ static inline bool cursor_unsigned(struct cursor *cursor, unsigned int size, uin
 	}
 }
 
-/* Sets *ret to the NUL-terminated string here, and advances past it. */
-static inline bool cursor_text(struct cursor *cursor, const char **ret)
-{
-	const uint8_t *end = memchr(cursor->pos, '\0', cursor_left(cursor));
-	if (!end)
-		return false;
-	*ret = (const char *)cursor->pos;
-	cursor->pos = end + 1;
-	return true;
-}
-
 /* Reads the initial length of a unit or table: its size, and the size of its offsets (4 or 8). */
 static inline bool cursor_length(struct cursor *cursor, uint64_t *ret, uint8_t *offset_size_ret)
 {
@@ -72,5 +60,3 @@ static inline bool cursor_length(struct cursor *cursor, uint64_t *ret, uint8_t *
 	*ret = length;
 	return true;
 }
-
-#endif

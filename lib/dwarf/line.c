@@ -52,12 +52,9 @@ static bool read_old_names(struct line_table *table, struct cursor *cursor, bool
 {
 	const char *name;
 	*ok_ret = false;
-	while (cursor_text(cursor, &name) && *name) {
-		struct value *slot = vec_push(&table->directories);
-		if (!slot)
+	while (cursor_text(cursor, &name) && *name)
+		if (!vec_append(&table->directories, in_place(table, name)))
 			return false;
-		*slot = in_place(table, name);
-	}
 	while (cursor_text(cursor, &name) && *name) {
 		uint64_t ignored;
 		struct line_file *file = vec_push(&table->files);
@@ -110,16 +107,9 @@ static bool read_entry(struct cursor *cursor, const struct entry_format *format,
 
 static bool add_entry(struct line_table *table, bool directories, const struct line_file *entry)
 {
-	if (directories) {
-		struct value *slot = vec_push(&table->directories);
-		if (slot)
-			*slot = entry->name;
-		return slot != NULL;
-	}
-	struct line_file *slot = vec_push(&table->files);
-	if (slot)
-		*slot = *entry;
-	return slot != NULL;
+	if (directories)
+		return vec_append(&table->directories, entry->name);
+	return vec_append(&table->files, *entry);
 }
 
 static bool read_new_names(struct line_table *table, struct cursor *cursor,
@@ -233,7 +223,7 @@ struct line_program {
 	uint64_t low;
 };
 
-/* Goes on with the query of this index. */
+/* Selects the query at this index. */
 static void set_next(struct line_program *run, size_t next)
 {
 	run->next = next;

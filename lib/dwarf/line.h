@@ -3,8 +3,7 @@
  * Line tables (.debug_line). A table is a program that generates rows (address, file, line). It runs
  * once for all queried addresses, and only their rows are kept.
  */
-#ifndef DWARF_LINE_H
-#define DWARF_LINE_H
+#pragma once
 
 #include "dwarf/unit.h"
 
@@ -53,9 +52,7 @@ void line_table_close(struct line_table *table);
 struct sp_error *line_table_run(struct dwarf_reader *reader, struct line_table *table,
 				struct line_query *queries, size_t count) SP_MUST_CHECK;
 
-/*
- * Calls found() with [low, high) of each sequence. Used for units without address ranges.
- */
+/* Calls found() with [low, high) of each sequence. Used for units without address ranges. */
 struct sp_error *line_table_extents(struct dwarf_reader *reader, struct line_table *table,
 				    void (*found)(void *arg, uint64_t low, uint64_t high),
 				    void *arg) SP_MUST_CHECK;
@@ -66,5 +63,3 @@ struct sp_error *line_table_extents(struct dwarf_reader *reader, struct line_tab
  */
 struct sp_error *line_table_path(struct dwarf_reader *reader, struct line_table *table,
 				 uint64_t file, const char **ret) SP_MUST_CHECK;
-
-#endif

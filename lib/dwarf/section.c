@@ -34,6 +34,7 @@
 /* ELFCOMPRESS_ZSTD, which old versions of elf.h lack. */
 #define COMPRESSED_ZSTD 2
 
+/* Names in an ELF file: plain, compressed by older GNU tools, and in a split file (.dwo). */
 static const char *const names[SECTION_COUNT][3] = {
 	[SECTION_INFO] = {".debug_info", ".zdebug_info", ".debug_info.dwo"},
 	[SECTION_ABBREV] = {".debug_abbrev", ".zdebug_abbrev", ".debug_abbrev.dwo"},
@@ -166,7 +167,7 @@ static bool read_packing(const struct section *section, const struct image_bytes
 	return ok;
 }
 
-/* Inflates the section to *ret, which the caller frees; NULL if it is damaged, or out of memory. */
+/* Returns the inflated bytes, which the caller frees; NULL: damaged, or out of memory. */
 static uint8_t *inflate(const struct section *section, uint64_t *size_ret)
 {
 	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
@@ -264,7 +265,7 @@ static bool inflate_and_keep(struct section *section)
 	return true;
 }
 
-static bool need_packed(struct section *section)
+static bool make_inflated(struct section *section)
 {
 	if (__atomic_load_n(&section->bytes, __ATOMIC_ACQUIRE))
 		return true;
@@ -280,7 +281,7 @@ static bool need_packed(struct section *section)
  * Makes bytes from the cache readable. If they are damaged there, inflates the section, at another
  * place: readers may use the bytes that were good.
  */
-static bool need_kept(struct section *section, uint64_t offset, uint64_t size)
+static bool make_kept_readable(struct section *section, uint64_t offset, uint64_t size)
 {
 	if (disk_entry_need(section->kept, offset, size))
 		return true;
@@ -313,7 +314,7 @@ static bool load_pages(struct section *section, uint64_t first, uint64_t end)
 		uint64_t to = last * PAGE < section->size ? last * PAGE : section->size;
 		size_t done;
 		int errnum = io_pread(section->image->fd, section->reserved + from, to - from,
-				      (off_t)(section->file_offset + from), &done);
+				      section->file_offset + from, &done);
 		if (errnum || done < to - from)
 			return false;
 		for (; first < last; first++)
@@ -327,16 +328,16 @@ static bool load_pages(struct section *section, uint64_t first, uint64_t end)
  * Makes bytes [offset, offset + size) readable; false if they reach past the section's end, or
  * reading fails.
  */
-static bool need(struct section *section, uint64_t offset, uint64_t size)
+static bool make_readable(struct section *section, uint64_t offset, uint64_t size)
 {
-	if (section->packed_size && !need_packed(section))
+	if (section->packed_size && !make_inflated(section))
 		return false;
 	if (offset > section->size || size > section->size - offset)
 		return false;
 	if (size == 0)
 		return true;
 	if (section->kept)
-		return need_kept(section, offset, size);
+		return make_kept_readable(section, offset, size);
 	if (!section->reserved)
 		return true;
 	uint64_t first = offset / PAGE, end = (offset + size - 1) / PAGE + 1;
@@ -374,25 +375,25 @@ size_t section_peek(struct section *section, uint64_t offset, void *ret, size_t 
 		return 0;
 	if (size > all - offset)
 		size = all - offset;
-	if (!section->reserved && need(section, offset, size))
+	if (!section->reserved && make_readable(section, offset, size))
 		memcpy(ret, bytes_of(section) + offset, size);
 	else if (!section->reserved)
 		return 0;
-	else if (io_pread(section->image->fd, ret, size, (off_t)(section->file_offset + offset),
-			  &done) || done < size)
+	else if (io_pread(section->image->fd, ret, size, section->file_offset + offset, &done) ||
+		 done < size)
 		return 0;
 	return size;
 }
 
 uint64_t section_size(struct section *section)
 {
-	return section->packed_size && !need_packed(section) ? 0 : section->size;
+	return section->packed_size && !make_inflated(section) ? 0 : section->size;
 }
 
 bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool swap,
 		    struct cursor *ret)
 {
-	if (end < offset || !need(section, offset, end - offset))
+	if (end < offset || !make_readable(section, offset, end - offset))
 		return false;
 	*ret = cursor_make(bytes_of(section) + offset, end - offset, swap, section->image->path,
 			   offset);
@@ -401,13 +402,13 @@ bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool
 
 const char *section_string(struct section *section, uint64_t offset)
 {
-	if (section->packed_size && !need_packed(section))
+	if (section->packed_size && !make_inflated(section))
 		return NULL;
 	for (uint64_t at = offset; at < section->size && at - offset < STRING_MAX;) {
 		uint64_t step = PAGE - at % PAGE;
 		if (step > section->size - at)
 			step = section->size - at;
-		if (!need(section, at, step))
+		if (!make_readable(section, at, step))
 			return NULL;
 		if (memchr(bytes_of(section) + at, '\0', step))
 			return (const char *)bytes_of(section) + offset;

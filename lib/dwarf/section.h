@@ -6,8 +6,7 @@
  * Compressed sections are inflated completely on first use; large ones are then kept in the cache
  * on disk, from which they are read block by block.
  */
-#ifndef DWARF_SECTION_H
-#define DWARF_SECTION_H
+#pragma once
 
 #include <pthread.h>
 #include "base/cursor.h"
@@ -32,7 +31,7 @@ enum section_id {
 struct section {
 	const struct image *image;
 	const char *name;       /* name in messages */
-	const uint8_t *bytes;   /* NULL: there is none */
+	const uint8_t *bytes;   /* NULL: absent, or not inflated yet */
 	uint64_t size;          /* 0: absent, or not inflated yet; use section_size() */
 	uint64_t file_offset;   /* file offset of the section's first byte */
 	uint8_t *reserved;      /* memory that is filled page by page; else NULL */
@@ -80,5 +79,3 @@ void section_expect(struct section *section, uint64_t bytes);
 
 /* Makes an error for damage, with file, section and offset. */
 struct sp_error *section_error(const struct section *section, uint64_t offset, const char *what);
-
-#endif

@@ -6,7 +6,6 @@
 #include "dwarf/split.h"
 
 #include <dwarf.h>
-#include <string.h>
 #include "base/format.h"
 #include "dwarf/leb.h"
 

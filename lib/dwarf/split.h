@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Split debug information: units with their entries in a .dwo, or in the .dwp that packs them. */
-#ifndef DWARF_SPLIT_H
-#define DWARF_SPLIT_H
+#pragma once
 
 #include "dwarf/unit.h"
 
@@ -27,5 +26,3 @@ bool split_is_skeleton(const struct unit *unit);
 struct sp_error *split_open(struct dwarf_reader *reader, const struct split_places *places,
 			    const struct unit *skeleton, struct dwarf_file **file_ret,
 			    struct unit *ret) SP_MUST_CHECK;
-
-#endif

@@ -134,10 +134,8 @@ static bool add_units(struct dwarf_file *file, struct sp_error **error_ret)
 			*error_ret = section_error(info, at, "a unit of impossible length");
 			return true;
 		}
-		uint64_t *unit = vec_push(&file->units);
-		if (!unit)
+		if (!vec_append(&file->units, at))
 			return false;
-		*unit = at;
 	}
 	return true;
 }

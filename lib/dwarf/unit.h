@@ -4,8 +4,7 @@
  * for the whole unit. Each thread reads units by its own struct dwarf_reader, which caches
  * abbreviation tables and units.
  */
-#ifndef DWARF_UNIT_H
-#define DWARF_UNIT_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -115,8 +114,6 @@ struct held_entries {
 	size_t capacity;
 };
 
-struct dwarf_frame;
-
 struct entry_name {
 	const char *name;  /* NULL: the entry has none */
 	uint32_t declared; /* line of its declaration, if it has no linkage name; 0: unknown */
@@ -187,5 +184,3 @@ static inline struct section *unit_info(const struct unit *unit)
 {
 	return &unit->file->sections[SECTION_INFO];
 }
-
-#endif

@@ -117,7 +117,10 @@ static struct function_node *new_node(struct unit_walk *walk, const struct code_
 		.call_file = code->call_file.form ? code->call_file.u : UINT64_MAX,
 		.call_line = code->call_line.u > UINT32_MAX ? 0 : (uint32_t)code->call_line.u,
 	};
-	/* An origin's linkage name may be that of several symbols: constructors, destructors. */
+	/*
+	 * Its name is that of its origin, unless it has a linkage name of its own: constructors and
+	 * destructors of one origin are several symbols.
+	 */
 	if (code->origin.form && !has_linkage_name(walk, code->abbrev))
 		unit_reference(walk->unit, &code->origin, &node->file, &node->entry);
 	uint64_t start;
@@ -143,8 +146,9 @@ static bool may_have(const struct unit_walk *walk, size_t i, const struct functi
  * Assigns the addresses that the entry covers to a new node; *ret is NULL if there are none. False
  * when out of memory.
  */
-static bool give(struct unit_walk *walk, const struct code_attributes *code,
-		 struct function_node *parent, uint64_t entry, struct function_node **ret)
+static bool assign_addresses(struct unit_walk *walk, const struct code_attributes *code,
+			     struct function_node *parent, uint64_t entry,
+			     struct function_node **ret)
 {
 	struct entry_ranges ranges;
 	uint64_t low, high, first = 0;
@@ -199,13 +203,11 @@ static struct sp_error *enter(struct unit_walk *walk, const struct abbrev *abbre
 		return NULL;
 	if (walk->levels.count >= LEVELS_MAX)
 		return damaged(walk, "entries are nested too deeply");
-	struct function_node **level = vec_push(&walk->levels);
-	NEED(level);
-	*level = node;
+	NEED(vec_append(&walk->levels, node));
 	return NULL;
 }
 
-static struct function_node *around(const struct unit_walk *walk)
+static struct function_node *enclosing_function(const struct unit_walk *walk)
 {
 	return walk->levels.count ? *vec_last(&walk->levels) : NULL;
 }
@@ -214,7 +216,8 @@ static struct function_node *around(const struct unit_walk *walk)
  * Skips an entry that covers no address: to its sibling if known, else through its children, which
  * may include functions.
  */
-static struct sp_error *pass(struct unit_walk *walk, const struct abbrev *abbrev, uint64_t sibling)
+static struct sp_error *skip_entry(struct unit_walk *walk, const struct abbrev *abbrev,
+				   uint64_t sibling)
 {
 	if (!abbrev->children)
 		return NULL;
@@ -226,13 +229,13 @@ static struct sp_error *pass(struct unit_walk *walk, const struct abbrev *abbrev
 }
 
 /* Processes the entry of a function, an inlined function or a block. */
-static struct sp_error *take_code(struct unit_walk *walk, const struct abbrev *abbrev,
-				  uint64_t entry)
+static struct sp_error *visit_code(struct unit_walk *walk, const struct abbrev *abbrev,
+				   uint64_t entry)
 {
 	struct code_attributes code;
 	if (!read_code(walk, abbrev, &code))
 		return damaged(walk, "an entry reaches past its unit");
-	struct function_node *node = around(walk);
+	struct function_node *node = enclosing_function(walk);
 	bool inside;
 	if (abbrev->kind == ENTRY_BLOCK) {
 		inside = holds_any(walk, &code);
@@ -241,7 +244,7 @@ static struct sp_error *take_code(struct unit_walk *walk, const struct abbrev *a
 		bool inlined = abbrev->kind == ENTRY_INLINED;
 		struct function_node *own = NULL;
 		if ((!inlined || node) &&
-		    !give(walk, &code, inlined ? node : NULL, entry, &own))
+		    !assign_addresses(walk, &code, inlined ? node : NULL, entry, &own))
 			return error_no_memory();
 		inside = own != NULL;
 		node = own;
@@ -249,27 +252,27 @@ static struct sp_error *take_code(struct unit_walk *walk, const struct abbrev *a
 	if (inside)
 		return enter(walk, abbrev, node);
 	bool look = walk->second && abbrev->kind != ENTRY_INLINED;
-	return pass(walk, abbrev, look ? 0 : code.sibling);
+	return skip_entry(walk, abbrev, look ? 0 : code.sibling);
 }
 
-static struct sp_error *take_entry(struct unit_walk *walk, const struct abbrev *abbrev,
-				   uint64_t entry)
+static struct sp_error *visit_entry(struct unit_walk *walk, const struct abbrev *abbrev,
+				    uint64_t entry)
 {
 	uint64_t sibling = 0;
 	switch (abbrev->kind) {
 	case ENTRY_FUNCTION:
 	case ENTRY_INLINED:
 	case ENTRY_BLOCK:
-		return take_code(walk, abbrev, entry);
+		return visit_code(walk, abbrev, entry);
 	default:
 		break;
 	}
 	if (!entry_skip(&walk->cursor, walk->table, abbrev, &walk->unit->encoding, &sibling))
 		return damaged(walk, "an entry reaches past its unit");
 	if (abbrev->kind == ENTRY_SCOPE)
-		return enter(walk, abbrev, around(walk));
+		return enter(walk, abbrev, enclosing_function(walk));
 	bool look = walk->second && abbrev->kind == ENTRY_HOLDER;
-	return pass(walk, abbrev, look ? 0 : sibling);
+	return skip_entry(walk, abbrev, look ? 0 : sibling);
 }
 
 static struct sp_error *sweep(struct unit_walk *walk)
@@ -288,7 +291,7 @@ static struct sp_error *sweep(struct unit_walk *walk)
 		const struct abbrev *abbrev = abbrev_find(walk->table, code);
 		if (!abbrev)
 			return damaged(walk, "an entry without abbreviation");
-		TRY(take_entry(walk, abbrev, entry));
+		TRY(visit_entry(walk, abbrev, entry));
 		if (walk->range_work < 0 || walk->answer_work < 0)
 			return damaged(walk, "entries cover the same code too often");
 	}

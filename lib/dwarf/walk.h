@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Finds the functions of a unit that contain the queried addresses, and the functions inlined into
- * them there. One sweep skips through the entries; only functions that contain an address are
- * searched for inlined functions.
+ * them there. One or two sweeps skip through the entries; only functions that contain an address
+ * are searched for inlined functions.
  */
-#ifndef DWARF_WALK_H
-#define DWARF_WALK_H
+#pragma once
 
 #include "dwarf/line.h"
 #include "dwarf/unit.h"
-
-struct dwarf_frame;
 
 /* A function, or one that was inlined into `parent`. */
 struct function_node {
@@ -35,5 +32,3 @@ struct function_node {
 struct sp_error *walk_unit(struct dwarf_reader *reader, const struct unit *unit,
 			   const struct line_query *queries, size_t count,
 			   struct function_node **nodes) SP_MUST_CHECK;
-
-#endif

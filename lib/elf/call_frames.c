@@ -36,8 +36,8 @@ static struct sp_error *read_header(const struct image *image, struct image_byte
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr header;
-		if (!gelf_getphdr(image->elf, (int)i, &header) ||
-		    header.p_type != PT_GNU_EH_FRAME || header.p_filesz == 0)
+		if (!gelf_getphdr(image->elf, i, &header) || header.p_type != PT_GNU_EH_FRAME ||
+		    header.p_filesz == 0)
 			continue;
 		struct sp_error *error =
 			image_range_bytes(image, header.p_offset, header.p_filesz, bytes);

@@ -3,8 +3,7 @@
  * The call frame information of one ELF file: .eh_frame with its sorted table, and .debug_frame.
  * A zeroed struct is empty. Any thread may read it while no call_frames_read_…() runs.
  */
-#ifndef ELF_CALL_FRAMES_H
-#define ELF_CALL_FRAMES_H
+#pragma once
 
 #include "elf/cfi.h"
 #include "elf/image.h"
@@ -33,5 +32,3 @@ struct sp_error *call_frames_read_debug(struct call_frames *frames,
 
 /* Sum of the sections' sizes in memory, in bytes. */
 size_t call_frames_size(const struct call_frames *frames);
-
-#endif

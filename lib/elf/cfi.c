@@ -3,7 +3,6 @@
 
 #include <dwarf.h>
 #include <endian.h>
-#include <stdlib.h>
 #include "base/cursor.h"
 #include "base/leb128.h"
 
@@ -28,7 +27,7 @@ static struct cursor section_cursor(const struct cfi_section *section, size_t of
 
 static size_t offset_of(const struct cursor *cursor)
 {
-	return (size_t)(cursor->pos - cursor->begin);
+	return cursor->pos - cursor->begin;
 }
 
 /* Reads a block's header; false at the end or if its length is invalid. A terminator has no body. */
@@ -84,7 +83,7 @@ static bool read_encoded(struct cursor *cursor, uint8_t encoding, uint8_t word, 
 	case DW_EH_PE_sleb128:
 		if (!cursor_sleb(cursor, &s64))
 			return false;
-		*ret = (uint64_t)s64;
+		*ret = s64;
 		return true;
 	case DW_EH_PE_udata2:
 	case DW_EH_PE_sdata2:
@@ -290,13 +289,10 @@ static struct sp_error *make_index(struct cfi_table *table, const struct code_ma
 	for (uint64_t at = 0; cfi_next(section, &at, &entry);) {
 		if (entry.size == 0 || !code_map_has(code, entry.start))
 			continue;
-		struct cfi_place *place = vec_push(&table->index);
-		NEED(place);
-		*place = (struct cfi_place){.start = entry.start, .offset = entry.offset};
+		NEED(vec_append(&table->index,
+				(struct cfi_place){.start = entry.start, .offset = entry.offset}));
 	}
-	if (table->index.count > 1)
-		qsort(table->index.items, table->index.count, sizeof(*table->index.items),
-		      compare_places);
+	vec_sort(&table->index, compare_places);
 	return NULL;
 }
 
@@ -326,8 +322,8 @@ static struct cfi_place place_at(const struct cfi_table *table, size_t i)
 	memcpy(pair, table->header.bytes + table->sorted_at + i * sizeof(pair), sizeof(pair));
 	uint64_t base = table->header.vaddr;
 	struct cfi_place place = {
-		.start = base + (uint64_t)(int64_t)(int32_t)le32toh((uint32_t)pair[0]),
-		.offset = base + (uint64_t)(int64_t)(int32_t)le32toh((uint32_t)pair[1]) -
+		.start = base + (uint64_t)(int64_t)(int32_t)le32toh(pair[0]),
+		.offset = base + (uint64_t)(int64_t)(int32_t)le32toh(pair[1]) -
 			  table->section.bytes.vaddr,
 	};
 	if (table->section.word == 4) {

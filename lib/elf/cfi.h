@@ -4,8 +4,7 @@
  * states how to unwind from an address. The bytes are not copied. They are untrusted: invalid
  * entries are skipped. Constant after cfi_table_init(): any thread may read.
  */
-#ifndef ELF_CFI_H
-#define ELF_CFI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ bool cfi_nearest(const struct cfi_table *table, uint64_t vaddr, uint64_t *start_
 
 /* Finds the start of the first FDE above `vaddr`. */
 bool cfi_above(const struct cfi_table *table, uint64_t vaddr, uint64_t *start_ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "elf/code_map.h"
 
-#include <stdlib.h>
 
 /* Addresses of removed code: 0 and 1, and -1 and -2 in an address's size. */
 #define LOWEST 2
@@ -23,10 +22,7 @@ static bool add(struct code_map *map, uint64_t start, uint64_t size)
 		end = UINT64_MAX;
 	if (start >= end || map->parts.count >= PARTS_MAX)
 		return true;
-	struct code_part *part = vec_push(&map->parts);
-	if (part)
-		*part = (struct code_part){start, end};
-	return part;
+	return vec_append(&map->parts, (struct code_part){start, end});
 }
 
 static bool add_sections(Elf *elf, struct code_map *map)
@@ -48,7 +44,7 @@ static bool add_segments(Elf *elf, struct code_map *map)
 	size_t count = 0;
 	elf_getphdrnum(elf, &count);
 	for (size_t i = 0; i < count && i < PARTS_MAX; i++) {
-		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+		if (!gelf_getphdr(elf, i, &header) || header.p_type != PT_LOAD ||
 		    !(header.p_flags & PF_X))
 			continue;
 		uint64_t cut = header.p_vaddr < LOWEST ? LOWEST - header.p_vaddr : 0;
@@ -58,11 +54,7 @@ static bool add_segments(Elf *elf, struct code_map *map)
 	return true;
 }
 
-static int compare_parts(const void *a, const void *b)
-{
-	const struct code_part *x = a, *y = b;
-	return u64_order(x->start, y->start);
-}
+DEFINE_ORDER(compare_parts, struct code_part, start)
 
 struct sp_error *code_map_read(Elf *elf, struct code_map *map)
 {
@@ -77,10 +69,9 @@ struct sp_error *code_map_read(Elf *elf, struct code_map *map)
 
 	/* Sorts the parts, and joins those that touch or overlap. */
 	size_t count = 0;
-	if (map->parts.count)
-		qsort(map->parts.items, map->parts.count, sizeof(*map->parts.items), compare_parts);
-	for (size_t i = 0; i < map->parts.count; i++) {
-		struct code_part part = map->parts.items[i];
+	vec_sort(&map->parts, compare_parts);
+	vec_each (item, &map->parts) {
+		struct code_part part = *item;
 		struct code_part *last = count ? &map->parts.items[count - 1] : NULL;
 		if (last && part.start <= last->end)
 			last->end = part.end > last->end ? part.end : last->end;

@@ -4,8 +4,7 @@
  * addresses such as 0, 1, -1 or -2, perhaps plus an offset. These are in no executable section, but
  * an executable segment may begin at 0, because it has the file's headers.
  */
-#ifndef ELF_CODE_MAP_H
-#define ELF_CODE_MAP_H
+#pragma once
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -39,5 +38,3 @@ static inline bool code_map_has(const struct code_map *map, uint64_t vaddr)
 	return (vaddr >= map->largest.start && vaddr < map->largest.end) ||
 	       code_map_holds(map, vaddr, 1);
 }
-
-#endif

@@ -2,7 +2,6 @@
 #include "elf/debugfile.h"
 
 #include <endian.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -47,7 +46,7 @@ static bool file_crc(const struct image *image, uint32_t *ret)
 		crc = crc32(crc, buffer, (uInt)done);
 		at += (off_t)done;
 	} while (done == chunk);
-	*ret = (uint32_t)crc;
+	*ret = crc;
 	return true;
 }
 
@@ -234,8 +233,8 @@ static struct sp_error *search_servers(struct debugfile_search *search, enum deb
 	char *found = NULL;
 	if (search->found || !search->places->debuginfod || search->build_id_size == 0)
 		return NULL;
-	struct sp_error *error = debuginfod_find(kind, search->build_id, search->build_id_size,
-						 &found);
+	struct sp_error *error = debuginfod_find(search->places->ctx, kind, search->build_id,
+						 search->build_id_size, &found);
 	CLEANUP_FREE char *path = found;
 	return error || !path ? error : try_path(search, NULL, path);
 }
@@ -325,12 +324,9 @@ struct sp_error *debugfile_cached(const struct debugfile_places *places, const u
 		.open_to_all = true,
 	};
 	struct split_id id;
-	struct sp_error *error = NULL;
 	if (places->cache && split_build_id(build_id, size, &id))
-		error = TRY_PATH(&search, NULL, places->cache, "/.build-id/", id.folder, "/",
-				 id.rest, "/", name);
-	if (error)
-		return error;
+		TRY(TRY_PATH(&search, NULL, places->cache, "/.build-id/", id.folder, "/", id.rest,
+			     "/", name));
 	*ret = search.found;
 	return NULL;
 }

@@ -4,8 +4,7 @@
  * is used only if it belongs to the binary: their build-ids must be equal or, if one of them has
  * no build-id, the file's CRC must be that of .gnu_debuglink.
  */
-#ifndef ELF_DEBUGFILE_H
-#define ELF_DEBUGFILE_H
+#pragma once
 
 #include "elf/image.h"
 
@@ -15,7 +14,7 @@ struct debugfile_places {
 	const char *debug_path; /* colon-separated, as "/usr/lib/debug" */
 	const char *cache;      /* perf's build-id cache, as "/root/.debug"; NULL: none */
 	bool debuginfod;        /* query debuginfod servers if these folders lack the file */
-	const struct sp_ctx *ctx; /* context that can cancel the search; NULL: none */
+	struct sp_ctx *ctx;     /* context that can cancel the search; NULL: none */
 	struct proxies *proxies;  /* open files (base/guarded_file.h); NULL: none */
 };
 
@@ -59,5 +58,3 @@ struct sp_error *debugfile_embedded(const struct image *runtime, struct image **
  */
 struct sp_error *debugfile_alt(const struct debugfile_places *places, const struct image *image,
 			       struct image **ret) SP_MUST_CHECK;
-
-#endif

@@ -6,11 +6,15 @@
 #include "elf/debuginfod.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/disk_cache.h"
+#include "base/format.h"
+#include "base/io.h"
+#include "base/vec.h"
 
 #define LIBRARY "libdebuginfod.so.1"
 
@@ -19,8 +23,8 @@ typedef void *begin_fn(void);
 typedef void end_fn(void *client);
 typedef int find_fn(void *client, const unsigned char *build_id, int size, char **path);
 
-static struct sp_error *ask(void *library, enum debuginfod_kind kind, const uint8_t *build_id,
-			    size_t size, char **ret)
+static struct sp_error *request(struct sp_ctx *ctx, void *library, enum debuginfod_kind kind,
+				const uint8_t *build_id, size_t size, char **ret)
 {
 	begin_fn *begin = (begin_fn *)dlsym(library, "debuginfod_begin");
 	end_fn *end = (end_fn *)dlsym(library, "debuginfod_end");
@@ -29,16 +33,18 @@ static struct sp_error *ask(void *library, enum debuginfod_kind kind, const uint
 							  : "debuginfod_find_debuginfo");
 	void *client = begin && end && find ? begin() : NULL;
 	NEED(client);
-	int fd = find(client, build_id, (int)size, ret);
+	int fd = find(client, build_id, size, ret);
 	end(client);
 	if (fd >= 0)
 		close(fd);
 	else
 		*ret = NULL;
+	if (fd < 0 && fd != -ENOENT)
+		ctx_set_debuginfod_errno(ctx, -fd);
 	return NULL;
 }
 
-static bool has_servers(void)
+bool debuginfod_has_servers(void)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	return urls && *urls;
@@ -63,27 +69,98 @@ static void *load(void)
 	return dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);
 }
 
-const char *debuginfod_obstacle(void)
+#define OR_INSTALL ", or install its debug symbols"
+
+/* Remedies of a distribution that has a server: without --debuginfod, and with it. */
+struct server {
+	const char *id, *use, *set;
+};
+
+#define SERVER(id, url)                                                                   \
+	{                                                                                 \
+		id, "use --debuginfod with DEBUGINFOD_URLS=" url OR_INSTALL,              \
+			"set DEBUGINFOD_URLS=" url OR_INSTALL                             \
+	}
+
+/* Distributions precede those that they are made from, as ID_LIKE may name both. */
+static const struct server servers[] = {
+	SERVER("ubuntu", "https://debuginfod.ubuntu.com"),
+	SERVER("debian", "https://debuginfod.debian.net"),
+	SERVER("centos", "https://debuginfod.centos.org"),
+	SERVER("fedora", "https://debuginfod.fedoraproject.org"),
+	SERVER("arch", "https://debuginfod.archlinux.org"),
+	SERVER("opensuse", "https://debuginfod.opensuse.org"),
+	SERVER("void", "https://debuginfod.voidlinux.org"),
+};
+
+/* Returns whether the line of a key, "ID=" or "ID_LIKE=", has this word. */
+static bool has_word(const char *text, const char *key, const char *word)
 {
-	if (!has_servers())
-		return "set DEBUGINFOD_URLS to the servers, for example https://debuginfod.debian.net";
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, strlen(key)) != 0)
+			continue;
+		const char *end = line + strcspn(line, "\n"), *at = line + strlen(key);
+		for (; at < end; at += strcspn(at, " \n"), at += *at == ' ') {
+			at += *at == '"';
+			size_t size = strcspn(at, " \"\n");
+			if (size == strlen(word) && !strncmp(at, word, size))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Returns the distribution's server; NULL: it is not known to have one. */
+static const struct server *find_server(const struct sp_ctx *ctx)
+{
+	static const char *const keys[] = {"ID=", "ID_LIKE="};
+	CLEANUP_FREE char *path = format_text("%s/etc/os-release", ctx_root(ctx)), *text = NULL;
+	size_t size;
+	if (!path || io_read_file(path, &text, &size))
+		return NULL;
+	for (size_t key = 0; key < count_of(keys); key++)
+		for (size_t i = 0; i < count_of(servers); i++)
+			if (has_word(text, keys[key], servers[i].id))
+				return &servers[i];
+	return NULL;
+}
+
+const char *debuginfod_remedy(const struct sp_ctx *ctx)
+{
+	bool used = ctx_debuginfod(ctx);
+	if (!debuginfod_has_servers()) {
+		const struct server *server = find_server(ctx);
+		return server ? used ? server->set : server->use
+		       : used ? "set DEBUGINFOD_URLS to a debuginfod server" OR_INSTALL
+			      : "install its debug symbols";
+	}
+	if (!used)
+		return "use --debuginfod" OR_INSTALL;
 	if (!has_own_cache())
 		return "set DEBUGINFOD_CACHE_PATH to a directory that no other user can change";
 	void *library = load();
 	if (!library)
 		return "install " LIBRARY " (the debuginfod client of elfutils)";
 	dlclose(library);
-	return NULL;
+	int errnum = ctx_debuginfod_errno(ctx);
+	return errnum == EHOSTUNREACH
+		       ? "check the network and DEBUGINFOD_URLS: no host of it has an "
+			 "address" OR_INSTALL
+	       : errnum
+		       ? "check the network and DEBUGINFOD_URLS: its servers do not "
+			 "answer" OR_INSTALL
+		       : "install its debug symbols: no server of DEBUGINFOD_URLS has them";
 }
 
-struct sp_error *debuginfod_find(enum debuginfod_kind kind, const uint8_t *build_id, size_t size,
-				 char **ret)
+struct sp_error *debuginfod_find(struct sp_ctx *ctx, enum debuginfod_kind kind,
+				 const uint8_t *build_id, size_t size, char **ret)
 {
 	*ret = NULL;
-	void *library = has_servers() && has_own_cache() ? load() : NULL;
+	void *library = debuginfod_has_servers() && has_own_cache() ? load() : NULL;
 	if (!library)
 		return NULL;
-	struct sp_error *error = ask(library, kind, build_id, size, ret);
+	struct sp_error *error = request(ctx, library, kind, build_id, size, ret);
 	dlclose(library);
 	return error;
 }

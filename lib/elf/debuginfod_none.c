@@ -4,15 +4,21 @@
 
 #include <stddef.h>
 
-const char *debuginfod_obstacle(void)
+bool debuginfod_has_servers(void)
 {
-	return "build sprof with ./configure --with-debuginfod";
+	return false;
 }
 
-struct sp_error *debuginfod_find(enum debuginfod_kind kind, const uint8_t *build_id, size_t size,
-				 char **ret)
+const char *debuginfod_remedy(const struct sp_ctx *ctx)
 {
-	(void)kind, (void)build_id, (void)size;
+	return ctx_debuginfod(ctx) ? "build sprof with ./configure --with-debuginfod"
+				   : "install its debug symbols";
+}
+
+struct sp_error *debuginfod_find(struct sp_ctx *ctx, enum debuginfod_kind kind,
+				 const uint8_t *build_id, size_t size, char **ret)
+{
+	(void)ctx, (void)kind, (void)build_id, (void)size;
 	*ret = NULL;
 	return NULL;
 }

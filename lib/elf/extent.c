@@ -47,8 +47,7 @@ static struct cursor header_at(const struct image *image, uint64_t offset, uint8
 		uint64_t left = offset < image->size ? image->size - offset : 0;
 		size = left < HEADER_SIZE ? (size_t)left : HEADER_SIZE;
 		memcpy(buffer, (const uint8_t *)image->memory + (left ? offset : 0), size);
-	} else if (offset <= INT64_MAX &&
-		   io_pread(image->fd, buffer, HEADER_SIZE, (off_t)offset, &size)) {
+	} else if (offset <= INT64_MAX && io_pread(image->fd, buffer, HEADER_SIZE, offset, &size)) {
 		size = 0;
 	}
 	return cursor_make(buffer, size, false, image->path, offset);

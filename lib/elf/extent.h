@@ -3,8 +3,7 @@
  * Limits the memory and time that an ELF file may cost, in proportion to its bytes on the disk.
  * A hostile file can claim more than that by holes, overlapping sections and compressed zeros.
  */
-#ifndef ELF_EXTENT_H
-#define ELF_EXTENT_H
+#pragma once
 
 #include "elf/image.h"
 
@@ -26,5 +25,3 @@ uint64_t extent_read_max(const struct image *image);
  * packages, the worst grows 84 times (.debug_abbrev, 2 KB), and the worst large one 34 times.
  */
 uint64_t extent_unpacked_max(uint64_t packed);
-
-#endif

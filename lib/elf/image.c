@@ -38,7 +38,7 @@ static struct sp_error *read_loads(struct image *image)
 		return elf_error(image, "program headers");
 	for (size_t i = 0; i < count && i < LOADS_MAX; i++) {
 		GElf_Phdr header;
-		if (!gelf_getphdr(image->elf, (int)i, &header))
+		if (!gelf_getphdr(image->elf, i, &header))
 			return elf_error(image, "program headers");
 		if (header.p_type != PT_LOAD)
 			continue;
@@ -69,7 +69,7 @@ static bool find_build_id(struct image *image, Elf_Data *notes)
 			if (size > IMAGE_BUILD_ID_MAX)
 				size = IMAGE_BUILD_ID_MAX;
 			memcpy(image->build_id, bytes + desc_at, size);
-			image->build_id_size = (uint8_t)size;
+			image->build_id_size = size;
 			return true;
 		}
 		at = next;
@@ -85,12 +85,12 @@ static void read_build_id(struct image *image)
 	elf_getphdrnum(image->elf, &count);
 	for (size_t i = 0; i < count && i < LOADS_MAX; i++) {
 		GElf_Phdr header;
-		if (!gelf_getphdr(image->elf, (int)i, &header) || header.p_type != PT_NOTE ||
+		if (!gelf_getphdr(image->elf, i, &header) || header.p_type != PT_NOTE ||
 		    header.p_filesz > left)
 			continue;
 		left -= header.p_filesz;
 		Elf_Data *notes =
-			elf_getdata_rawchunk(image->elf, (int64_t)header.p_offset, header.p_filesz,
+			elf_getdata_rawchunk(image->elf, header.p_offset, header.p_filesz,
 					     header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 		if (notes && find_build_id(image, notes))
 			return;
@@ -180,10 +180,11 @@ struct sp_error *image_open_guarded(struct proxies *proxies, const char *root, c
 	const struct stat status = file.status;
 	image->fd = file.fd;
 	image->is_copy = file.is_copy;
-	image->size = (uint64_t)status.st_size;
+	image->size = status.st_size;
 	image->device = status.st_dev;
 	image->inode = status.st_ino;
 	image->owner = status.st_uid;
+	image->is_public = status.st_mode & S_IROTH;
 	image->modified_ns = since_1970(&status.st_mtim);
 	image->changed_ns = since_1970(&status.st_ctim);
 	image->allocated = io_allocated_bytes(image->fd, &status);
@@ -250,37 +251,35 @@ void image_release_file(struct image *image)
 	image->fd = -1;
 }
 
-bool image_vaddr(const struct image *image, uint64_t file_offset, uint64_t *ret)
+/* Returns the segment with a byte of the file; with `by_vaddr`, at an address. NULL: there is none.
+ */
+static const struct image_load *find_load(const struct image *image, uint64_t at, bool by_vaddr)
 {
 	const struct image_load *best = NULL;
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct image_load *load = &image->loads.items[i];
-		if (file_offset < load->file_offset ||
-		    file_offset - load->file_offset >= load->file_size)
-			continue;
+	vec_each (load, &image->loads) {
+		uint64_t start = by_vaddr ? load->vaddr : load->file_offset;
 		/* Segments may share a page of the file: prefer code, as callers look up code. */
-		if (!best || (load->executable && !best->executable))
+		if (at >= start && at - start < load->file_size &&
+		    (!best || (load->executable && !best->executable)))
 			best = load;
 	}
-	if (!best)
-		return false;
-	*ret = file_offset - best->file_offset + best->vaddr;
-	return true;
+	return best;
+}
+
+bool image_vaddr(const struct image *image, uint64_t file_offset, uint64_t *ret)
+{
+	const struct image_load *load = find_load(image, file_offset, false);
+	if (load)
+		*ret = file_offset - load->file_offset + load->vaddr;
+	return load;
 }
 
 bool image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *ret)
 {
-	const struct image_load *best = NULL;
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct image_load *load = &image->loads.items[i];
-		if (vaddr >= load->vaddr && vaddr - load->vaddr < load->file_size &&
-		    (!best || (load->executable && !best->executable)))
-			best = load;
-	}
-	if (!best)
-		return false;
-	*ret = vaddr - best->vaddr + best->file_offset;
-	return true;
+	const struct image_load *load = find_load(image, vaddr, true);
+	if (load)
+		*ret = vaddr - load->vaddr + load->file_offset;
+	return load;
 }
 
 bool image_range_at(const struct image *image, uint64_t vaddr, uint64_t *file_offset_ret,
@@ -317,8 +316,7 @@ void image_stand_in(struct image *image)
 {
 	uint64_t end = 0;
 	image->has_no_code = true;
-	for (size_t i = 0; i < image->loads.count; i++) {
-		struct image_load *load = &image->loads.items[i];
+	vec_each (load, &image->loads) {
 		uint64_t align = load->alignment ?: 1;
 		/* The smallest offset from `end` on that equals the vaddr modulo the alignment. */
 		if (load->file_size < load->memory_size)
@@ -395,7 +393,7 @@ struct sp_error *image_range_bytes(const struct image *image, uint64_t file_offs
 		bytes.mapped = whole;
 	}
 	NEED(bytes.owned != NULL);
-	int errnum = io_pread(image->fd, bytes.owned, size, (off_t)file_offset, &bytes.size);
+	int errnum = io_pread(image->fd, bytes.owned, size, file_offset, &bytes.size);
 	if (errnum)
 		return error_os(errnum, "%s", image->path);
 	if (bytes.size < size)

@@ -5,8 +5,7 @@
  * The file is read, not mapped: a file that shrinks while it is read gives an
  * error and no SIGBUS. Only headers are read at first, and a section's data on demand.
  */
-#ifndef ELF_IMAGE_H
-#define ELF_IMAGE_H
+#pragma once
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -41,6 +40,7 @@ struct image {
 	dev_t device;  /* device and inode of the file; 0 for one from memory */
 	ino_t inode;
 	uid_t owner;   /* owner of the file; 0 for one from memory */
+	bool is_public; /* every user may read the file; false for one from memory */
 	uint64_t modified_ns; /* mtime, since 1970; 0 for one from memory */
 	uint64_t changed_ns;  /* ctime */
 	uint16_t machine, type; /* EM_*, ET_* */
@@ -148,5 +148,3 @@ struct sp_error *image_section_bytes(const struct image *image, Elf_Scn *section
 struct sp_error *image_range_bytes(const struct image *image, uint64_t file_offset, uint64_t size,
 				   struct image_bytes *ret) SP_MUST_CHECK;
 void image_bytes_release(struct image_bytes *bytes);
-
-#endif

@@ -121,7 +121,7 @@ static const struct machine_plt machines[] = {
 
 static const struct machine_plt *machine_of(const struct image *image)
 {
-	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+	for (size_t i = 0; i < count_of(machines); i++)
 		if (machines[i].machine == image->machine)
 			return &machines[i];
 	return NULL;
@@ -148,7 +148,7 @@ static const char *name_at(const struct relocation_names *names, uint64_t index)
 {
 	GElf_Sym symbol;
 	if (!names->symbols || !names->strings || index > INT32_MAX ||
-	    !gelf_getsym(names->symbols, (int)index, &symbol) ||
+	    !gelf_getsym(names->symbols, index, &symbol) ||
 	    symbol.st_name >= names->strings->d_size)
 		return NULL;
 	const char *name = (const char *)names->strings->d_buf + symbol.st_name;
@@ -169,8 +169,8 @@ static bool read_relocation64(struct cursor *cursor, bool has_addend, struct plt
 	if (!cursor_u64(cursor, &ret->vaddr) || !cursor_u64(cursor, &info) ||
 	    (has_addend && !cursor_u64(cursor, &ret->addend)))
 		return false;
-	ret->type = (uint32_t)ELF64_R_TYPE(info);
-	ret->symbol = (uint32_t)ELF64_R_SYM(info);
+	ret->type = ELF64_R_TYPE(info);
+	ret->symbol = ELF64_R_SYM(info);
 	return true;
 }
 
@@ -203,11 +203,10 @@ static bool read_relocations(const struct image *image, const struct machine_plt
 		const char *name = indirect ? NULL : name_at(&names, entry.symbol);
 		if (!name && !indirect)
 			continue;
-		struct got_slot *slot = vec_push(ret);
-		if (!slot)
+		if (!vec_append(ret, (struct got_slot){.vaddr = entry.vaddr,
+						       .name = name,
+						       .target = entry.addend}))
 			return false;
-		*slot = (struct got_slot){
-			.vaddr = entry.vaddr, .name = name, .target = entry.addend};
 	}
 	return true;
 }
@@ -227,11 +226,7 @@ static struct sp_error *read_section(const struct image *image, const struct mac
 	return read_relocations(image, machine, &cursor, header, ret) ? NULL : error_no_memory();
 }
 
-static int compare_slots(const void *a, const void *b)
-{
-	const struct got_slot *x = a, *y = b;
-	return u64_order(x->vaddr, y->vaddr);
-}
+DEFINE_ORDER(compare_slots, struct got_slot, vaddr)
 
 static bool has_section(const struct image *image, const char *name)
 {
@@ -265,8 +260,8 @@ static struct sp_error *read_slots(const struct image *image, const struct machi
 		if (dynamic || !name || !strstr(name, ".dyn"))
 			error = read_section(image, machine, section, &header, ret);
 	}
-	if (!error && ret->count > 0)
-		qsort(ret->items, ret->count, sizeof(*ret->items), compare_slots);
+	if (!error)
+		vec_sort(ret, compare_slots);
 	return error;
 }
 

@@ -4,8 +4,7 @@
  * symbol table. Each entry's jump is decoded, and its GOT slot is looked up among the relocations.
  * This works for any order and layout of the sections; they differ by linker and its options.
  */
-#ifndef ELF_PLT_H
-#define ELF_PLT_H
+#pragma once
 
 #include "base/arena.h"
 #include "elf/symtab.h"
@@ -23,5 +22,3 @@ typedef const char *plt_name_fn(void *arg, uint64_t vaddr);
  */
 struct sp_error *plt_read(const struct image *image, plt_name_fn *name_of, void *arg,
 			  struct arena *arena, struct elf_symbols *ret) SP_MUST_CHECK;
-
-#endif

@@ -143,8 +143,7 @@ static struct sp_error *apply(struct copy *copy, const GElf_Shdr *target,
 	unsigned int width = width_of(copy->image->machine, type, &relative);
 	if (type == 0) /* R_*_NONE */
 		return NULL;
-	if (width == 0 ||
-	    !gelf_getsym(symbols, (int)GELF_R_SYM(relocation->r_info), &symbol) ||
+	if (width == 0 || !gelf_getsym(symbols, GELF_R_SYM(relocation->r_info), &symbol) ||
 	    header->sh_offset > copy->size || header->sh_size > copy->size - header->sh_offset ||
 	    header->sh_size < width || relocation->r_offset > header->sh_size - width)
 		return damaged(copy, "a relocation of its debug information is not known");
@@ -176,7 +175,7 @@ static struct sp_error *relocate(struct copy *copy, Elf_Scn *section, const GElf
 		return damaged(copy, "its debug information cannot be relocated");
 	for (size_t i = 0; i < relocations->d_size / of->sh_entsize; i++) {
 		GElf_Rela relocation;
-		if (!gelf_getrela(relocations, (int)i, &relocation))
+		if (!gelf_getrela(relocations, i, &relocation))
 			return damaged(copy, "its debug information cannot be relocated");
 		TRY(apply(copy, &target, &header, &relocation, symbols));
 	}

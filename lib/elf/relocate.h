@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef ELF_RELOCATE_H
-#define ELF_RELOCATE_H
+#pragma once
 
 #include "elf/image.h"
 
@@ -16,5 +15,3 @@
  */
 struct sp_error *relocate_debug(struct image *image, const uint64_t *addresses, size_t count,
 				struct image **ret) SP_MUST_CHECK;
-
-#endif

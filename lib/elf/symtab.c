@@ -166,7 +166,7 @@ static const char *name_of(const struct symtab *symtab, const struct symtab_entr
 }
 
 /* Keeps the name of a symbol that states the source file of the local symbols after it. */
-static void keep_object(struct symtab *symtab, const struct symtab_entry *entry)
+static void set_object(struct symtab *symtab, const struct symtab_entry *entry)
 {
 	if (GELF_ST_TYPE(entry->info) != STT_FILE || entry->name >= symtab->strings.size)
 		return;
@@ -184,7 +184,7 @@ bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)
 	do {
 		if (!(is_64bit ? read_entry64 : read_entry32)(&symtab->cursor, &entry))
 			return false;
-		keep_object(symtab, &entry);
+		set_object(symtab, &entry);
 	} while (!names_a_place(symtab, &entry) ||
 		 (marks && is_mapping_symbol(machine, name_of(symtab, &entry))));
 	const struct section_facts *section = &symtab->sections[entry.section];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reader of ELF symbol tables: functions, and data objects, because they end the code before them. */
-#ifndef ELF_SYMTAB_H
-#define ELF_SYMTAB_H
+#pragma once
 
 #include "base/cursor.h"
 #include "elf/image.h"
@@ -53,5 +52,3 @@ bool symtab_next(struct symtab *symtab, struct elf_symbol *ret);
 
 /* Frees all but the strings, which move to *strings_ret so that names stay valid; NULL: frees these too. */
 void symtab_close(struct symtab *symtab, struct image_bytes *strings_ret);
-
-#endif

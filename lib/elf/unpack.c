@@ -40,7 +40,7 @@ static struct sp_error *unpack(lzma_stream *stream, size_t limit, const char *pa
 	}
 	if (status != LZMA_STREAM_END)
 		return error_new(SP_ERROR_FORMAT, "%s: damaged xz data (liblzma status %d)", path,
-				 (int)status);
+				 status);
 	*ret = take_ptr(output);
 	*size_ret = used;
 	return NULL;
@@ -107,7 +107,7 @@ struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const 
 				 path, limit);
 	CLEANUP_FREE uint8_t *output = malloc(wanted ? (size_t)wanted : 1);
 	NEED(output);
-	size_t got = ZSTD_decompress(output, (size_t)wanted, bytes, size);
+	size_t got = ZSTD_decompress(output, wanted, bytes, size);
 	if (ZSTD_isError(got))
 		return error_new(SP_ERROR_FORMAT, "%s: damaged zstd data: %s", path,
 				 ZSTD_getErrorName(got));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Unpacks compressed symbols and sections; `path` is for messages. The caller frees *ret. */
-#ifndef ELF_UNPACK_H
-#define ELF_UNPACK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ struct sp_error *zst_unpack_sized(const void *bytes, size_t size, size_t size_un
  */
 struct sp_error *zlib_unpack_sized(const void *bytes, size_t size, size_t size_unpacked,
 				   const char *path, uint8_t **ret) SP_MUST_CHECK;
-
-#endif

@@ -8,8 +8,6 @@
 #include "event/file_symbols.h"
 #include "proc/kallsyms.h"
 
-DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
-
 static const struct action {
 	const char *name, *kernel; /* the action's name, as typed and for the kernel */
 	bool range;
@@ -56,7 +54,7 @@ static struct filter_word take_word(struct filter_reader *reader, const char *en
 	struct filter_word word = {.text = reader->at};
 	while (reader->at[0] && !strchr(" \t", reader->at[0]) && !strchr(ends, reader->at[0]))
 		reader->at++;
-	word.size = (size_t)(reader->at - word.text);
+	word.size = reader->at - word.text;
 	skip_blanks(reader);
 	return word;
 }
@@ -65,7 +63,7 @@ static struct sp_error *parse_one(struct filter_reader *reader, struct filter_te
 {
 	const char *start = reader->at;
 	struct filter_word action = take_word(reader, ",/@");
-	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
+	for (size_t i = 0; i < count_of(actions); i++)
 		if (strlen(actions[i].name) == action.size &&
 		    !memcmp(actions[i].name, action.text, action.size))
 			ret->action = &actions[i];
@@ -125,7 +123,7 @@ static struct sp_error *find_kernel(const struct filter_symbols *names, struct f
 	return NULL;
 }
 
-/* Find a symbol's address and size in the file or the kernel. */
+/* Finds a symbol. *at: its address in the kernel, or its offset in the file. */
 static struct sp_error *find_symbol(const struct filter_symbols *names, struct filter_word name,
 				    uint64_t *at, uint64_t *size)
 {
@@ -142,7 +140,10 @@ static struct sp_error *find_symbol(const struct filter_symbols *names, struct f
 	return NULL;
 }
 
-/* Finds the address range of a filter; size 0: unknown. */
+/*
+ * Finds the range of a filter; *at as in find_symbol(), *size 0: unknown. `filter->end` is the size
+ * if it is a number, else the last symbol.
+ */
 static struct sp_error *find_range(const struct filter_symbols *names,
 				   const struct filter_text *filter, uint64_t *at, uint64_t *size)
 {

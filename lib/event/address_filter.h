@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Address filters of PMUs that trace code, as perf spells them:
+ * Address filters of PMUs that trace code, in perf's syntax:
  *
  *	filters = filter { ',' filter }
  *	filter  = action place [ '/' ( SIZE | SYMBOL ) ] [ '@' FILE ]
@@ -10,8 +10,7 @@
  * "filter" and "tracestop" are about ranges: a symbol's own, or from the one to the end of the other,
  * or ('*') all of a file. Without a file, addresses and symbols are the kernel's.
  */
-#ifndef EVENT_ADDRESS_FILTER_H
-#define EVENT_ADDRESS_FILTER_H
+#pragma once
 
 #include "base/ctx.h"
 
@@ -22,5 +21,3 @@
  */
 struct sp_error *address_filter_translate(const struct sp_ctx *ctx, const char *text,
 					  char **ret) SP_MUST_CHECK;
-
-#endif

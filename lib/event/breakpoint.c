@@ -13,9 +13,6 @@
 #include "proc/kallsyms.h"
 #include "proc/maps.h"
 
-DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
-DEFINE_CLEANUP(struct maps *, maps_free)
-
 #define MAX_LENGTH 8
 
 /* Address and size of an object. */
@@ -57,8 +54,7 @@ static struct sp_error *mapped_place(struct parser *parser, const struct image *
 	const struct maps_entry *entry;
 	uint64_t file_offset;
 	*found = false;
-	struct sp_error *error = maps_open(parser->ctx, (uint32_t)parser->specs->pid, 0, MAPS_ALL,
-					   &maps);
+	struct sp_error *error = maps_open(parser->ctx, parser->specs->pid, 0, MAPS_ALL, &maps);
 	for (size_t i = 0; i < image->loads.count && !error; i++) {
 		const struct image_load *load = &image->loads.items[i];
 		if (vaddr < load->vaddr || vaddr - load->vaddr >= load->memory_size)
@@ -133,7 +129,7 @@ static struct sp_error *read_place(struct parser *parser, struct object_range *r
 	struct text_slice name = is_path ? parser_read_until(parser, "/:,}") : first;
 	const char *plus = memrchr(name.text, '+', name.size);
 	if (plus && slice_number(slice_between(plus + 1, name.text + name.size), &offset))
-		name.size = (size_t)(plus - name.text);
+		name.size = plus - name.text;
 	struct sp_error *error = is_path ? program_place(parser, first, name, ret) :
 				 kernel_place(parser, name, ret);
 	ret->address += offset;
@@ -161,7 +157,7 @@ static struct sp_error *read_length(struct parser *parser, uint64_t *ret)
 				"use 1, 2, 4 or 8 bytes");
 }
 
-/* Reads ":rw". Modifiers may follow it, or be in its place. */
+/* Reads ":rw", without which *ret is unchanged. Modifiers may follow it, or be in its place. */
 static struct sp_error *read_access(struct parser *parser, uint32_t *ret)
 {
 	if (parser_at(parser) != ':')

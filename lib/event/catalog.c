@@ -5,10 +5,8 @@
  */
 #include <sprof/catalog.h>
 
-#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -49,7 +47,7 @@ static const struct {
 	[SP_CATALOG_TRACEPOINT] = {{"tracepoint"}, "Tracepoint event", false},
 	[SP_CATALOG_VENDOR] = {{"pfm"}, "Vendor's event (libpfm)", true},
 };
-#define KIND_COUNT (sizeof(kinds) / sizeof(*kinds))
+#define KIND_COUNT (count_of(kinds))
 
 /* Descriptions after perf_event_open(2). */
 static const struct {
@@ -85,7 +83,7 @@ static const struct {
 /* Returns a short description of a generic event, a static string; NULL if there is none. */
 static const char *event_description(const char *name)
 {
-	for (size_t i = 0; i < sizeof(descriptions) / sizeof(*descriptions); i++)
+	for (size_t i = 0; i < count_of(descriptions); i++)
 		if (!strcmp(descriptions[i].name, name))
 			return descriptions[i].text;
 	return NULL;
@@ -118,9 +116,9 @@ static bool like(const char *pattern, const char *name)
 static bool wants_kind(const struct sp_catalog *catalog, enum sp_catalog_kind kind)
 {
 	const struct sp_string_list *patterns = &catalog->options->patterns;
-	for (size_t i = 0; i < patterns->count; i++)
-		if (names_kind(patterns->items[i], kind) ||
-		    (!is_kind(patterns->items[i]) && !kinds[kind].only_when_asked))
+	vec_each (pattern, patterns)
+		if (names_kind(*pattern, kind) ||
+		    (!is_kind(*pattern) && !kinds[kind].only_when_asked))
 			return true;
 	return !patterns->count && !kinds[kind].only_when_asked;
 }
@@ -131,8 +129,8 @@ static bool wants(const struct sp_catalog *catalog, const struct sp_catalog_entr
 	bool kind_named = false;
 	if (catalog->options->pmu && (!entry->pmu || strcmp(entry->pmu, catalog->options->pmu)))
 		return false;
-	for (size_t i = 0; i < patterns->count; i++)
-		kind_named |= names_kind(patterns->items[i], entry->kind);
+	vec_each (pattern, patterns)
+		kind_named |= names_kind(*pattern, entry->kind);
 	for (size_t i = 0; i < patterns->count && !kind_named; i++)
 		if (!is_kind(patterns->items[i]) &&
 		    (like(patterns->items[i], entry->name) ||
@@ -148,21 +146,14 @@ static struct sp_error *add(struct sp_catalog *catalog, struct sp_catalog_entry 
 		entry.type = kinds[entry.kind].type;
 	if (!wants(catalog, &entry))
 		return NULL;
-	struct sp_catalog_entry *slot = vec_push(&catalog->entries);
-	NEED(slot);
-	*slot = entry;
+	NEED(vec_append(&catalog->entries, entry));
 	return NULL;
 }
 
-static char *keep(struct sp_catalog *catalog, const char *text)
+/* Copies and frees a text from format_text(). */
+static char *move_text(struct sp_catalog *catalog, char *text)
 {
-	return text ? arena_copy_string(&catalog->arena, text, strlen(text)) : NULL;
-}
-
-/* Keeps and frees a text from format_text(). */
-static char *keep_owned(struct sp_catalog *catalog, char *text)
-{
-	char *kept = keep(catalog, text);
+	char *kept = arena_strdup(&catalog->arena, text);
 	free(text);
 	return kept;
 }
@@ -170,7 +161,7 @@ static char *keep_owned(struct sp_catalog *catalog, char *text)
 static struct sp_error *note(struct sp_catalog *catalog, struct sp_error *error)
 {
 	const char *remedy = sp_error_remedy(error);
-	char *line = keep_owned(catalog, format_text("%s%s%s%s", sp_error_message(error),
+	char *line = move_text(catalog, format_text("%s%s%s%s", sp_error_message(error),
 						     remedy ? " (" : "", remedy ?: "",
 						     remedy ? ")" : ""));
 	const char **slot = line ? vec_push(&catalog->notes) : NULL;
@@ -236,7 +227,7 @@ static struct sp_error *add_tools(struct sp_catalog *catalog)
 {
 	static const char *const names[] = {"duration_time", "system_time", "user_time"};
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !error; i++)
+	for (size_t i = 0; i < count_of(names) && !error; i++)
 		error = add(catalog, (struct sp_catalog_entry){
 			.kind = SP_CATALOG_TOOL, .name = names[i],
 			.description = event_description(names[i])});
@@ -256,7 +247,7 @@ static struct sp_error *add_caches(struct sp_catalog *catalog)
 		if (!event_cache_name(config, name, sizeof(name)) || !opens(catalog, &code))
 			continue;
 		error = add(catalog, (struct sp_catalog_entry){
-			.kind = SP_CATALOG_CACHE, .name = keep(catalog, name)});
+			.kind = SP_CATALOG_CACHE, .name = arena_strdup(&catalog->arena, name)});
 	}
 	return error;
 }
@@ -273,15 +264,16 @@ static struct sp_error *add_pmu_events(struct sp_catalog *catalog, struct pmus *
 			continue;
 		char *whole = format_text("%s/%s/", pmu->name, event.name);
 		error = add(catalog, (struct sp_catalog_entry){
-			.kind = SP_CATALOG_PMU, .name = keep_owned(catalog, whole),
-			.alias = pmu->is_core ? keep(catalog, event.name) : NULL,
-			.encoding = keep(catalog, event.terms), .pmu = keep(catalog, pmu->name),
-			.unit = keep(catalog, event.unit)});
+			.kind = SP_CATALOG_PMU, .name = move_text(catalog, whole),
+			.alias = pmu->is_core ? arena_strdup(&catalog->arena, event.name) : NULL,
+			.encoding = arena_strdup(&catalog->arena, event.terms),
+			.pmu = arena_strdup(&catalog->arena, pmu->name),
+			.unit = arena_strdup(&catalog->arena, event.unit)});
 	}
 	return error;
 }
 
-/* Adds "cpu/event=0..0xff,inv/": a PMU's fields and their ranges. */
+/* Adds "cpu/event=0..0xff,inv/modifier": a PMU's fields and their ranges, if it has any. */
 static struct sp_error *add_pmu_form(struct sp_catalog *catalog, const struct pmu *pmu)
 {
 	char *text = format_text("%s/", pmu->name);
@@ -302,8 +294,8 @@ static struct sp_error *add_pmu_form(struct sp_catalog *catalog, const struct pm
 	char *whole = text ? format_text("%s/modifier", text) : NULL;
 	free(text);
 	return add(catalog, (struct sp_catalog_entry){
-		.kind = SP_CATALOG_RAW, .name = keep_owned(catalog, whole),
-		.type = "Raw event descriptor", .pmu = keep(catalog, pmu->name)});
+		.kind = SP_CATALOG_RAW, .name = move_text(catalog, whole),
+		.type = "Raw event descriptor", .pmu = arena_strdup(&catalog->arena, pmu->name)});
 }
 
 static struct sp_error *add_pmu(struct sp_catalog *catalog, struct pmus *pmus, struct pmu *pmu)
@@ -347,7 +339,7 @@ static struct sp_error *add_forms(struct sp_catalog *catalog)
 		 uprobe},
 	};
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms) && !error; i++)
+	for (size_t i = 0; i < count_of(forms) && !error; i++)
 		if (forms[i].there)
 			error = add(catalog, (struct sp_catalog_entry){.kind = forms[i].kind,
 								       .name = forms[i].name,
@@ -356,8 +348,9 @@ static struct sp_error *add_forms(struct sp_catalog *catalog)
 }
 
 /*
- * Returns "prev_comm, prev_pid, …", the tracepoint's own fields, which follow an empty line in its
- * format.
+ * Returns "char prev_comm[16]; pid_t prev_pid; …": the declarations of the tracepoint's own fields,
+ * in the catalog's arena. They follow an empty line in its format. NULL: unreadable, or out of
+ * memory.
  */
 static char *tracepoint_fields(struct sp_catalog *catalog, const struct tracefs *tracefs,
 			       const char *system, const char *name)
@@ -374,7 +367,7 @@ static char *tracepoint_fields(struct sp_catalog *catalog, const struct tracefs 
 		list = longer;
 		line += size;
 	}
-	return keep_owned(catalog, list);
+	return move_text(catalog, list);
 }
 
 static struct sp_error *add_system(struct sp_catalog *catalog, const struct tracefs *tracefs,
@@ -388,7 +381,7 @@ static struct sp_error *add_system(struct sp_catalog *catalog, const struct trac
 		uint64_t id;
 		struct sp_catalog_entry entry = {
 			.kind = SP_CATALOG_TRACEPOINT,
-			.name = keep_owned(catalog, format_text("%s:%s", system, names.items[i])),
+			.name = move_text(catalog, format_text("%s:%s", system, names.items[i])),
 		};
 		if (entry.name && !wants(catalog, &entry))
 			continue;
@@ -423,8 +416,8 @@ static bool add_vendor_event(void *arg, const char *name, const char *descriptio
 	struct sp_catalog *catalog = arg;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
 		add(catalog, (struct sp_catalog_entry){
-			.kind = SP_CATALOG_VENDOR, .name = keep(catalog, name),
-			.description = keep(catalog, description)});
+			.kind = SP_CATALOG_VENDOR, .name = arena_strdup(&catalog->arena, name),
+			.description = arena_strdup(&catalog->arena, description)});
 	return !error;
 }
 
@@ -464,11 +457,9 @@ static struct sp_error *fill(struct sp_catalog *catalog)
 	};
 	const struct event_code cycles = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES};
 	catalog->has_hardware = opens(catalog, &cycles);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+	for (size_t i = 0; i < count_of(parts); i++)
 		TRY(parts[i](catalog));
-	if (catalog->entries.count)
-		qsort(catalog->entries.items, catalog->entries.count,
-		      sizeof(*catalog->entries.items), compare_entries);
+	vec_sort(&catalog->entries, compare_entries);
 	return NULL;
 }
 

@@ -41,15 +41,14 @@ static char *flatten(const char *text)
 		     : format_text("%.*s", (int)strcspn(why, "\n"), why);
 }
 
-/* Read ftrace's error message about the filter, malloc'ed; NULL: not available. */
-static char *ask_instance(const char *instance, const char *folder, const char *filter)
+/* Reads ftrace's error message about the filter, malloc'ed; NULL: not available. */
+static char *read_filter_error(const char *instance, const char *folder, const char *filter)
 {
 	CLEANUP_FREE char *path = format_text("%s/events/%s/filter", instance, folder);
 	CLEANUP_FREE char *text = NULL;
 	size_t size;
 	CLEANUP_CLOSE int fd = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-	if (fd < 0 || !io_write(fd, filter, strlen(filter), NULL) ||
-	    io_read_file(path, &text, &size))
+	if (fd < 0 || !io_write(fd, filter, strlen(filter)) || io_read_file(path, &text, &size))
 		return NULL;
 	return flatten(text);
 }
@@ -61,10 +60,10 @@ static char *kernel_says(const struct sp_ctx *ctx, const char *name, const char 
 	CLEANUP_FREE char *folder = folder_of(name);
 	if (error || tracefs.state != TRACEFS_READABLE || !folder)
 		return NULL;
-	CLEANUP_FREE char *instance = format_text("%s/instances/sprof-%d", tracefs.path, (int)getpid());
+	CLEANUP_FREE char *instance = format_text("%s/instances/sprof-%d", tracefs.path, getpid());
 	if (!instance || mkdir(instance, 0700))
 		return NULL;
-	char *said = ask_instance(instance, folder, filter);
+	char *said = read_filter_error(instance, folder, filter);
 	rmdir(instance);
 	return said;
 }
@@ -90,6 +89,10 @@ static bool has_fields(const struct event_planned *event)
 	       event->attr.type > PERF_TYPE_BREAKPOINT;
 }
 
+/*
+ * Opens an event and sets its filter. NULL also if the event does not open. Fails if it has no
+ * fields, or the kernel rejects the filter.
+ */
 static struct sp_error *check_one(const struct event_kernel *kernel, const struct sp_ctx *ctx,
 				  const struct event_plan *plan, const struct event_planned *event,
 				  uint32_t cpu)

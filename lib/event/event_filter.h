@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Filters of events: tried in advance, with the kernel's own error messages. */
-#ifndef EVENT_EVENT_FILTER_H
-#define EVENT_EVENT_FILTER_H
+#pragma once
 
 #include "base/ctx.h"
 #include "event/open.h"
@@ -14,5 +13,3 @@
  */
 struct sp_error *event_filters_check(const struct event_kernel *kernel, const struct sp_ctx *ctx,
 				     const struct event_plan *plan, uint32_t cpu) SP_MUST_CHECK;
-
-#endif

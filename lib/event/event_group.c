@@ -2,22 +2,11 @@
 #include "event/event_group.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "event/kind.h"
 
 #define MEMBERS_MOST 64
-
-static int open_one(const struct event_grouping *grouping, const struct event_planned *event,
-		    int leader_fd)
-{
-	struct perf_event_attr attr = event->attr;
-	attr.disabled = 1;
-	attr.enable_on_exec = 0;
-	const struct event_target target = {grouping->pid, grouping->cpu, leader_fd, 0};
-	return event_open_planned(grouping->kernel, event, &attr, &target);
-}
 
 /* Opens and closes a group. Returns 0, or the errno and the index of the refused event. */
 static int try_group(const struct event_grouping *grouping, size_t first, size_t count,
@@ -28,8 +17,13 @@ static int try_group(const struct event_grouping *grouping, size_t first, size_t
 	int errnum = count > MEMBERS_MOST ? E2BIG : 0;
 	while (opened < count && !errnum) {
 		*refused_ret = first + opened;
-		int fd = open_one(grouping, &grouping->plan->samples[first + opened],
-				  opened ? fds[0] : -1);
+		struct perf_event_attr attr = grouping->plan->samples[first + opened].attr;
+		attr.disabled = 1;
+		attr.enable_on_exec = 0;
+		const struct event_target target = {grouping->pid, grouping->cpu,
+						    opened ? fds[0] : -1, 0};
+		int fd = event_open_planned(
+			grouping->kernel, &grouping->plan->samples[first + opened], &attr, &target);
 		if (fd < 0)
 			errnum = -fd;
 		else

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Groups of events, tried in the kernel, and events that cannot be recorded. */
-#ifndef EVENT_EVENT_GROUP_H
-#define EVENT_EVENT_GROUP_H
+#pragma once
 
 #include "event/open.h"
 
@@ -21,5 +20,3 @@ struct sp_error *event_groups_plan(const struct event_grouping *grouping) SP_MUS
 /* Fails with SP_ERROR_UNSUPPORTED or SP_ERROR_INVALID if the event cannot be recorded as requested. */
 struct sp_error *event_kind_check(const struct event_request *request,
 				  const struct event_spec *spec) SP_MUST_CHECK;
-
-#endif

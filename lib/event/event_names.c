@@ -7,7 +7,6 @@
 
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/vec.h"
@@ -52,7 +51,7 @@ static const struct {
 	{"bpf-output", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT},
 	{"cgroup-switches", PERF_TYPE_SOFTWARE, 11}, /* Linux 5.13 */
 };
-#define PLAIN_COUNT (sizeof(plain_names) / sizeof(*plain_names))
+#define PLAIN_COUNT (count_of(plain_names))
 
 #define READ (1u << PERF_COUNT_HW_CACHE_OP_READ)
 #define WRITE (1u << PERF_COUNT_HW_CACHE_OP_WRITE)
@@ -123,7 +122,7 @@ static bool take_part(const char *const rows[][SPELLINGS], size_t row_count, con
 			continue;
 		*name += taken + 1;
 		*size -= taken + 1;
-		*ret = (uint32_t)row;
+		*ret = row;
 		return true;
 	}
 	return false;
@@ -188,7 +187,7 @@ bool event_cache_name(uint64_t config, char *buffer, size_t size)
 
 static unsigned char lower(char c)
 {
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c == '_' ? '-' : c);
+	return c >= 'A' && c <= 'Z' ? c + 32 : c == '_' ? '-' : c;
 }
 
 /*
@@ -200,11 +199,11 @@ static unsigned int edit_distance(const char *a, size_t a_size, const char *b, s
 {
 	unsigned int rows[3][NEAR_LIMIT + 1];
 	for (size_t j = 0; j <= b_size; j++)
-		rows[0][j] = (unsigned int)j;
+		rows[0][j] = j;
 	for (size_t i = 1; i <= a_size; i++) {
 		unsigned int *row = rows[i % 3], *above = rows[(i + 2) % 3];
 		unsigned int *two_above = rows[(i + 1) % 3];
-		unsigned int least = row[0] = (unsigned int)i;
+		unsigned int least = row[0] = i;
 		for (size_t j = 1; j <= b_size; j++) {
 			bool same = lower(a[i - 1]) == lower(b[j - 1]);
 			unsigned int best = above[j - 1] + !same;
@@ -227,8 +226,7 @@ static unsigned int edit_distance(const char *a, size_t a_size, const char *b, s
 
 struct near_search near_begin(const char *typed, size_t size)
 {
-	return (struct near_search){.typed = typed, .typed_size = size,
-				    .distance = (unsigned int)(size / 3 + 2)};
+	return (struct near_search){.typed = typed, .typed_size = size, .distance = size / 3 + 2};
 }
 
 void near_consider(struct near_search *search, const char *name)
@@ -255,8 +253,8 @@ static struct sp_error *near_result(const struct near_search *search, char **ret
 struct sp_error *names_near(const char *typed, const struct name_list *names, char **ret)
 {
 	struct near_search search = near_begin(typed, strlen(typed));
-	for (size_t i = 0; i < names->count; i++)
-		near_consider(&search, names->items[i]);
+	vec_each (name, names)
+		near_consider(&search, *name);
 	return near_result(&search, ret);
 }
 

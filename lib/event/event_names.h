@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Event names that every Linux has: perf's tables of hardware, software and cache events. */
-#ifndef EVENT_EVENT_NAMES_H
-#define EVENT_EVENT_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ struct sp_error *names_near(const char *typed, const struct name_list *names,
  * if the config has none.
  */
 bool event_cache_name(uint64_t config, char *buffer, size_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * million descriptors and 1.7 GB of kernel memory; CPU-wide events need a thousand descriptors. The
  * need is computed before the first event is opened.
  */
-#ifndef EVENT_FD_BUDGET_H
-#define EVENT_FD_BUDGET_H
+#pragma once
 
 #include "event/rights.h"
 
@@ -41,5 +40,3 @@ struct demand_limits demand_limits_read(const struct sp_ctx *ctx, const struct r
  */
 struct sp_error *demand_check(const struct event_demand *demand, const struct demand_limits *limits,
 			      const struct rights *rights) SP_MUST_CHECK;
-
-#endif

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/vec.h"
 #include "record/attr.h"
 
 /*
@@ -74,15 +75,16 @@ int event_set_filter(const struct event_kernel *kernel, int fd, const char *filt
 	return kernel->set_filter ? kernel->set_filter(kernel->arg, fd, filter) : EINVAL;
 }
 
-static uint32_t size_of(const struct long_attr *whole)
+/* Returns the smallest size of attr in any kernel version that holds all bytes that are not 0. */
+static uint32_t smallest_size(const struct long_attr *whole)
 {
-	/* Sizes of attr in kernel versions. A smaller attr means zeros in the missing fields. */
+	/* A smaller attr means zeros in the missing fields. */
 	static const uint32_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
 	size_t used = sizeof(*whole);
 	while (used > sizes[0] && !whole->bytes[used - 1])
 		used--;
 	size_t i = 0;
-	while (sizes[i] < used && i + 1 < sizeof(sizes) / sizeof(*sizes))
+	while (sizes[i] < used && i + 1 < count_of(sizes))
 		i++;
 	return sizes[i];
 }
@@ -91,14 +93,14 @@ uint32_t event_attr_size(const struct perf_event_attr *attr)
 {
 	const struct sp_attr_tail none = {0};
 	const struct long_attr whole = attr_whole(attr, &none);
-	return size_of(&whole);
+	return smallest_size(&whole);
 }
 
 int event_open_attr(const struct event_kernel *kernel, const struct perf_event_attr *attr,
 		    const struct sp_attr_tail *tail, const struct event_target *target)
 {
 	struct long_attr whole = attr_whole(attr, tail);
-	whole.attr.size = size_of(&whole);
+	whole.attr.size = smallest_size(&whole);
 	return kernel->open(kernel->arg, &whole.attr, target->pid, target->cpu, target->group_fd,
 			    target->flags);
 }
@@ -117,73 +119,73 @@ static struct perf_event_attr plainest(void)
 	};
 }
 
-static void ask_comm_exec(struct perf_event_attr *attr)
+static void request_comm_exec(struct perf_event_attr *attr)
 {
 	attr->comm = 1;
 	attr->comm_exec = 1;
 }
 
-static void ask_mmap2(struct perf_event_attr *attr)
+static void request_mmap2(struct perf_event_attr *attr)
 {
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 }
 
-static void ask_clock_id(struct perf_event_attr *attr)
+static void request_clock_id(struct perf_event_attr *attr)
 {
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 }
 
-static void ask_format_lost(struct perf_event_attr *attr)
+static void request_format_lost(struct perf_event_attr *attr)
 {
 	attr->read_format = PERF_FORMAT_ID | EVENT_FORMAT_LOST;
 }
 
-static void ask_build_id(struct perf_event_attr *attr)
+static void request_build_id(struct perf_event_attr *attr)
 {
-	ask_mmap2(attr);
+	request_mmap2(attr);
 	attr->build_id = 1;
 }
 
-static void ask_ksymbol(struct perf_event_attr *attr)
+static void request_ksymbol(struct perf_event_attr *attr)
 {
 	attr->ksymbol = 1;
 }
 
-static void ask_bpf_event(struct perf_event_attr *attr)
+static void request_bpf_event(struct perf_event_attr *attr)
 {
 	attr->bpf_event = 1;
 }
 
-static void ask_text_poke(struct perf_event_attr *attr)
+static void request_text_poke(struct perf_event_attr *attr)
 {
 	attr->text_poke = 1;
 }
 
-static void ask_weight_struct(struct perf_event_attr *attr)
+static void request_weight_struct(struct perf_event_attr *attr)
 {
 	attr->sample_type |= PERF_SAMPLE_WEIGHT_STRUCT;
 }
 
 static const struct feature {
 	size_t offset; /* offset in struct event_support */
-	void (*ask)(struct perf_event_attr *attr);
+	void (*request)(struct perf_event_attr *attr);
 } features[] = {
-	{offsetof(struct event_support, comm_exec), ask_comm_exec},
-	{offsetof(struct event_support, mmap2), ask_mmap2},
-	{offsetof(struct event_support, clock_id), ask_clock_id},
-	{offsetof(struct event_support, format_lost), ask_format_lost},
-	{offsetof(struct event_support, build_id), ask_build_id},
-	{offsetof(struct event_support, ksymbol), ask_ksymbol},
-	{offsetof(struct event_support, bpf_event), ask_bpf_event},
-	{offsetof(struct event_support, text_poke), ask_text_poke},
-	{offsetof(struct event_support, weight_struct), ask_weight_struct},
+	{offsetof(struct event_support, comm_exec), request_comm_exec},
+	{offsetof(struct event_support, mmap2), request_mmap2},
+	{offsetof(struct event_support, clock_id), request_clock_id},
+	{offsetof(struct event_support, format_lost), request_format_lost},
+	{offsetof(struct event_support, build_id), request_build_id},
+	{offsetof(struct event_support, ksymbol), request_ksymbol},
+	{offsetof(struct event_support, bpf_event), request_bpf_event},
+	{offsetof(struct event_support, text_poke), request_text_poke},
+	{offsetof(struct event_support, weight_struct), request_weight_struct},
 };
-#define FEATURE_COUNT (sizeof(features) / sizeof(*features))
+#define FEATURE_COUNT (count_of(features))
 
 /* Tries an attr. Returns 0, or the errno. */
-static int ask(const struct event_kernel *kernel, struct perf_event_attr *attr)
+static int try_open(const struct event_kernel *kernel, struct perf_event_attr *attr)
 {
 	attr->size = event_attr_size(attr);
 	int fd = kernel->open(kernel->arg, attr, 0, -1, -1, 0);
@@ -198,18 +200,19 @@ int event_support_probe(const struct event_kernel *kernel, struct event_support 
 	struct event_support support = {0};
 	struct perf_event_attr everything = plainest();
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
-		features[i].ask(&everything);
-	bool all = ask(kernel, &everything) == 0;
+		features[i].request(&everything);
+	bool all = try_open(kernel, &everything) == 0;
 	if (!all) {
 		struct perf_event_attr plain = plainest();
-		int errnum = ask(kernel, &plain);
+		int errnum = try_open(kernel, &plain);
 		if (errnum)
 			return errnum;
 	}
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		struct perf_event_attr attr = plainest();
-		features[i].ask(&attr);
-		*(bool *)((char *)&support + features[i].offset) = all || ask(kernel, &attr) == 0;
+		features[i].request(&attr);
+		*(bool *)((char *)&support + features[i].offset) =
+			all || try_open(kernel, &attr) == 0;
 	}
 	*ret = support;
 	return 0;

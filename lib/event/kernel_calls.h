@@ -3,8 +3,7 @@
  * The kernel's interface for lib/event: system calls, which tests replace, and the features of this
  * kernel's perf_event_open(2), found by trying them.
  */
-#ifndef EVENT_KERNEL_CALLS_H
-#define EVENT_KERNEL_CALLS_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -68,5 +67,3 @@ int event_support_probe(const struct event_kernel *kernel, struct event_support 
 
 /* Returns the smallest attr.size that contains all fields of *attr that are not 0. */
 uint32_t event_attr_size(const struct perf_event_attr *attr);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Predicates for events that are recorded in a special way. */
-#ifndef EVENT_KIND_H
-#define EVENT_KIND_H
+#pragma once
 
 #include <string.h>
 #include "base/arena.h"
@@ -90,5 +89,3 @@ static inline bool event_is_not_inherited(const struct event_spec *spec)
  * "cycles:upp" for "cycles:ukpp". Tracepoints keep their name. NULL when out of memory.
  */
 const char *event_name_with_mode(struct arena *arena, const char *name, char mode);
-
-#endif

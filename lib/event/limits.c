@@ -2,7 +2,6 @@
 /* Sysctls, limits and files that perf_event_open(2) depends on, and their meaning for this user. */
 #include <sprof/catalog.h>
 
-#include <stdio.h>
 #include <string.h>
 #include <linux/capability.h>
 #include "base/arena.h"
@@ -29,9 +28,9 @@ struct sp_limits {
 DEFINE_CLEANUP(struct sp_limits *, sp_limits_free)
 
 /* Copies and frees a text from format_text(). NULL stays NULL. */
-static const char *keep(struct sp_limits *limits, char *text)
+static const char *move_text(struct sp_limits *limits, char *text)
 {
-	const char *kept = text ? arena_copy_string(&limits->arena, text, strlen(text)) : NULL;
+	const char *kept = arena_strdup(&limits->arena, text);
 	free(text);
 	return kept;
 }
@@ -51,7 +50,7 @@ static const char *read_line(struct sp_limits *limits, const char *path)
 	if (sysfs_read(limits->ctx, path, &text, NULL))
 		return NULL;
 	text[strcspn(text, "\n")] = 0;
-	return keep(limits, text);
+	return move_text(limits, text);
 }
 
 static bool has_capability(const struct rights *rights, int capability)
@@ -121,23 +120,24 @@ static const struct number_limit numbers[] = {
 static struct sp_error *add_numbers(struct sp_limits *limits)
 {
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers) && !error; i++) {
+	for (size_t i = 0; i < count_of(numbers) && !error; i++) {
 		const struct number_limit *number = &numbers[i];
-		const char *path = keep(limits, format_text(SYSCTL "%s", number->name));
+		const char *path = move_text(limits, format_text(SYSCTL "%s", number->name));
 		struct sp_limit limit = {
-			.name = keep(limits, format_text("kernel.%s", number->name)), .path = path,
+			.name = move_text(limits, format_text("kernel.%s", number->name)),
+			.path = path,
 		};
 		NEED(path && limit.name);
 		limit.value = read_line(limits, path);
 		if (limit.value) {
-			CLEANUP_FREE char *before = strndup(number->format,
-				(size_t)(strstr(number->format, "%lld") - number->format));
+			CLEANUP_FREE char *before = strndup(
+				number->format, strstr(number->format, "%lld") - number->format);
 			const char *behind = strstr(number->format, "%lld") + 4;
 			char *text = before ? format_text("%s%s%s", before, limit.value, behind) : NULL;
 			char *percent = text ? strstr(text, "%%") : NULL;
 			if (percent)
 				memmove(percent, percent + 1, strlen(percent));
-			limit.meaning = keep(limits, text);
+			limit.meaning = move_text(limits, text);
 			limit.remedy = strcmp(limit.value, number->enough) ? number->remedy : NULL;
 		} else {
 			limit.meaning = "this kernel does not have or show this limit";
@@ -176,7 +176,7 @@ static struct sp_error *add_kptr(struct sp_limits *limits)
 static const char *size_text(struct sp_limits *limits, uint64_t bytes)
 {
 	return bytes == UINT64_MAX ? "unlimited" :
-	       keep(limits, format_text("%llu KiB", (unsigned long long)(bytes / 1024)));
+	       move_text(limits, format_text("%llu KiB", (unsigned long long)(bytes / 1024)));
 }
 
 static struct sp_error *add_process(struct sp_limits *limits)
@@ -193,12 +193,14 @@ static struct sp_error *add_process(struct sp_limits *limits)
 	};
 	struct sp_limit files = {
 		.name = "RLIMIT_NOFILE",
-		.value = keep(limits, format_text("%llu (%llu)", (unsigned long long)rights->files,
-						  (unsigned long long)rights->files_max)),
-		.meaning = "open files: one for each event, CPU and attached task; sprof raises the soft "
-			   "limit to the hard limit (in brackets) if needed",
+		.value = move_text(limits,
+				   format_text("%llu (%llu)", (unsigned long long)rights->files,
+					       (unsigned long long)rights->files_max)),
+		.meaning = "open files: one for each event, CPU and attached task; sprof raises "
+			   "the soft limit to the hard limit (in brackets) if needed",
 		.remedy = rights->files_max < 65536 ? "ulimit -n 1048576, or nofile in "
-						      "/etc/security/limits.conf" : NULL,
+						      "/etc/security/limits.conf"
+						    : NULL,
 	};
 	TRY(memlock.value ? add(limits, &memlock) : error_no_memory());
 	return files.value ? add(limits, &files) : error_no_memory();
@@ -226,7 +228,7 @@ static struct sp_error *add_capabilities(struct sp_limits *limits)
 		 "run as root, or sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"},
 	};
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted) && !error; i++) {
+	for (size_t i = 0; i < count_of(wanted) && !error; i++) {
 		bool has = has_capability(&limits->rights, wanted[i].number);
 		const char *without = wanted[i].without ?: "kernel.perf_event_paranoid applies";
 		error = add(limits, &(struct sp_limit){
@@ -245,19 +247,20 @@ static struct sp_error *add_user_access(struct sp_limits *limits)
 	const char *value = read_line(limits, arm);
 	struct sp_error *error = pmus_read(&pmus, limits->ctx);
 	for (size_t i = 0; i < pmus.count && !error; i++) {
-		const char *path = keep(limits, format_text("/sys/bus/event_source/devices/%s/rdpmc",
-							    pmus.items[i].name));
+		const char *path =
+			move_text(limits, format_text("/sys/bus/event_source/devices/%s/rdpmc",
+						      pmus.items[i].name));
 		const char *rdpmc = path ? read_line(limits, path) : NULL;
 		if (!rdpmc)
 			continue;
 		error = add(limits, &(struct sp_limit){
-			.name = keep(limits, format_text("%s/rdpmc", pmus.items[i].name)),
+			.name = move_text(limits, format_text("%s/rdpmc", pmus.items[i].name)),
 			.path = path, .value = rdpmc,
 			.meaning = *rdpmc == '0' ? "programs cannot read counters without a system call" :
 				   *rdpmc == '1' ? "programs can read their mapped counters "
 						"without a system call" :
 				   "programs can read all counters without a system call",
-			.remedy = *rdpmc == '0' ? keep(limits, format_text("echo 1 | sudo tee "
+			.remedy = *rdpmc == '0' ? move_text(limits, format_text("echo 1 | sudo tee "
 					"%s", path)) : NULL});
 	}
 	if (error || !value)
@@ -283,8 +286,8 @@ static struct sp_error *add_tracefs(struct sp_limits *limits)
 	} else {
 		limit.value = tracefs.state == TRACEFS_FORBIDDEN ? "not readable" :
 			      tracefs.state == TRACEFS_UNMOUNTED ? "not mounted" : "absent";
-		limit.meaning = keep(limits, format_text("%s", sp_error_message(why)));
-		limit.remedy = keep(limits, format_text("%s", sp_error_remedy(why)));
+		limit.meaning = move_text(limits, format_text("%s", sp_error_message(why)));
+		limit.remedy = move_text(limits, format_text("%s", sp_error_remedy(why)));
 	}
 	struct sp_error *error = add(limits, &limit);
 	tracefs_deinit(&tracefs);
@@ -317,7 +320,7 @@ struct sp_error *sp_limits_new(struct sp_ctx *ctx, struct sp_limits **ret)
 	NEED(limits);
 	limits->ctx = ctx;
 	struct sp_error *error = rights_read(ctx, &limits->rights);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && !error; i++)
+	for (size_t i = 0; i < count_of(parts) && !error; i++)
 		error = parts[i](limits);
 	if (!error)
 		*ret = take_ptr(limits);

@@ -3,6 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/address_filter.c lib/event/address_filter.h \
 	lib/event/attr_options.c \
 	lib/event/attr_fields.c lib/event/attr_fields.h \
+	lib/event/attr_refusal.c lib/event/attr_refusal.h \
 	lib/event/event_filter.c lib/event/event_filter.h \
 	lib/event/breakpoint.c \
 	lib/event/catalog.c \

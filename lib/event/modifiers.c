@@ -120,7 +120,7 @@ static const struct modifier {
 	{'W', 1, false, true, modify_weak},
 	{'b', 1, false, false, modify_by_bpf},
 };
-#define MODIFIER_COUNT (sizeof(modifiers) / sizeof(*modifiers))
+#define MODIFIER_COUNT (count_of(modifiers))
 
 static size_t find_modifier(char letter)
 {

@@ -7,9 +7,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include "base/cleanup.h"
-#include "event/attr_fields.h"
+#include "event/attr_refusal.h"
 #include "event/event_group.h"
 #include "event/kind.h"
 #include "event/planner.h"
@@ -49,7 +48,7 @@ static void set_base(struct planner *planner)
 	base->read_format = PERF_FORMAT_ID | (support->format_lost ? EVENT_FORMAT_LOST : 0);
 	event_attr_set_options(&planner->asked, support, base);
 	if (request->callchain == EVENT_CALLCHAIN_ALL || request->callchain == EVENT_CALLCHAIN_USER)
-		event_ask_leaf(base);
+		event_request_leaf(base);
 	base->use_clockid = support->clock_id && request->clock_id != EVENT_CLOCK_KERNEL;
 	if (base->use_clockid)
 		base->clockid = request->clock_id;
@@ -72,14 +71,6 @@ static void set_watermark(struct perf_event_attr *attr, uint32_t bytes)
 {
 	attr->watermark = bytes != 0;
 	attr->wakeup_watermark = bytes;
-}
-
-static void set_start(const struct planner *planner, struct perf_event_attr *attr)
-{
-	attr->disabled = planner->request->start != EVENT_START_NOW;
-	attr->enable_on_exec =
-		planner->request->start == EVENT_START_ON_EXEC && !planner->plan->cpu_wide;
-	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
 }
 
 bool event_plan_samples_kernel(const struct event_plan *plan)
@@ -131,6 +122,24 @@ static struct sp_error *too_fast(uint64_t freq_hz, uint64_t most)
 		(unsigned long long)freq_hz);
 }
 
+/*
+ * Samples a second from which programs are slowed by half or more: a sample with a copy of the
+ * stack takes some microseconds.
+ */
+#define SLOWING_HZ 20000
+
+static struct sp_error *note_slowing(struct event_plan *plan, bool max)
+{
+	char asked[48], why[80];
+	unsigned long long rate_hz = plan->freq_hz;
+	if (rate_hz < SLOWING_HZ)
+		return NULL;
+	snprintf(asked, sizeof(asked), max ? "-F max" : "-F %llu", rate_hz);
+	snprintf(why, sizeof(why), "%llu samples a second slow the program", rate_hz);
+	return event_notes_add(&plan->notes, asked, "its times include that", why,
+			       "-F 4999 slows it less");
+}
+
 /* Sets the permitted rate, with a note if it is lower than requested. */
 static struct sp_error *set_rate(struct planner *planner)
 {
@@ -148,11 +157,11 @@ static struct sp_error *set_rate(struct planner *planner)
 		plan->freq_hz = most;
 	planner->sampling.freq = 1;
 	planner->sampling.sample_freq = plan->freq_hz;
+	char asked[32], done[64], remedy[96];
 	if (request->freq_hz <= most || request->freq_hz == EVENT_FREQ_MAX)
-		return NULL;
+		return note_slowing(plan, request->freq_hz == EVENT_FREQ_MAX);
 	if (planner->asked.strict_freq)
 		return too_fast(request->freq_hz, most);
-	char asked[32], done[64], remedy[96];
 	snprintf(asked, sizeof(asked), "%llu Hz", (unsigned long long)request->freq_hz);
 	snprintf(remedy, sizeof(remedy), "sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 		 (unsigned long long)request->freq_hz);
@@ -222,7 +231,7 @@ static struct sp_error *check_clock(struct planner *planner)
 	struct sp_error *error = error_new(SP_ERROR_INVALID,
 					   "the kernel cannot time events by "
 					   "clock %d",
-					   (int)planner->request->clock_id);
+					   planner->request->clock_id);
 	return error_set_remedy(error,
 				"use monotonic, monotonic_raw, boottime, realtime or "
 				"tai");
@@ -270,7 +279,10 @@ static struct sp_error *choose_scope(struct planner *planner)
 		return NULL;
 	if (errnum == ENODEV || errnum == EINVAL)
 		return error_new(SP_ERROR_INVALID, "CPU %u is not online", planner->request->cpu);
-	return rights_explain(&plan->rights, RIGHTS_CPU_WIDE,
+	bool probes = false;
+	vec_each (spec, planner->request->specs)
+		probes |= event_is_probe(spec);
+	return rights_explain(&plan->rights, probes ? RIGHTS_PROBE : RIGHTS_CPU_WIDE,
 			      planner->request->cpus_for ?: "-a", errnum);
 }
 
@@ -297,32 +309,17 @@ static bool samples_by_rate(const struct event_plan *plan)
 	return false;
 }
 
-/* Replaces a clock's rate by the fixed period for tasks, unless the kernel allows less. */
+/* Replaces a clock's rate by the fixed period, unless it is dithered or the kernel allows less. */
 static void set_clock_period(const struct planner *planner, const struct event_spec *spec,
 			     struct perf_event_attr *attr)
 {
 	uint64_t period_ns = planner->request->clock_period_ns;
-	if (!period_ns || planner->plan->cpu_wide || !attr->freq ||
+	if (!period_ns || (planner->plan->cpu_wide && planner->request->dithers) || !attr->freq ||
 	    spec->terms.given & EVENT_TERM_FREQ || !record_is_clock(attr->type, attr->config) ||
 	    record_clock_period_ns(attr) > period_ns)
 		return;
 	attr->freq = 0;
 	attr->sample_period = period_ns;
-}
-
-/* Set the event's filter and control group. */
-static struct sp_error *set_bounds(struct planner *planner, size_t index,
-				   struct event_planned *event)
-{
-	const struct event_request *request = planner->request;
-	const char *filter = request->filters ? request->filters[index] : NULL;
-	if (filter && !(event->filter = planner_keep(planner->plan, filter)))
-		return error_no_memory();
-	if (index < request->cgroup_count && request->cgroups[index] >= 0) {
-		event->in_cgroup = true;
-		event->cgroup_fd = request->cgroups[index];
-	}
-	return NULL;
 }
 
 static struct sp_error *plan_samples(struct planner *planner)
@@ -332,7 +329,10 @@ static struct sp_error *plan_samples(struct planner *planner)
 	plan->samples = arena_alloc(&plan->arena, (specs->count + 1) * sizeof(*plan->samples));
 	NEED(plan->samples);
 	planner->sampling = planner->base;
-	set_start(planner, &planner->sampling);
+	planner->sampling.disabled = planner->request->start != EVENT_START_NOW;
+	planner->sampling.enable_on_exec =
+		planner->request->start == EVENT_START_ON_EXEC && !planner->plan->cpu_wide;
+	planner->sampling.inherit = planner->request->inherit && !planner->plan->cpu_wide;
 	planner->sampling.inherit_stat =
 		planner->sampling.inherit && planner->request->inherit_stat;
 	TRY(set_rate(planner));
@@ -342,7 +342,16 @@ static struct sp_error *plan_samples(struct planner *planner)
 	for (size_t i = 0; i < specs->count; i++) {
 		TRY(planner_plan_event(planner, &specs->items[i], &plan->samples[i]));
 		set_clock_period(planner, &specs->items[i], &plan->samples[i].attr);
-		TRY(set_bounds(planner, i, &plan->samples[i]));
+		/* Set the event's filter and control group. */
+		struct event_planned *event = &plan->samples[i];
+		const struct event_request *request = planner->request;
+		const char *filter = request->filters ? request->filters[i] : NULL;
+		if (filter && !(event->filter = arena_strdup(&planner->plan->arena, filter)))
+			return error_no_memory();
+		if (i < request->cgroup_count && request->cgroups[i] >= 0) {
+			event->in_cgroup = true;
+			event->cgroup_fd = request->cgroups[i];
+		}
 		plan->sample_count++;
 	}
 	if (!samples_by_rate(plan))
@@ -356,7 +365,7 @@ static struct sp_error *plan_samples(struct planner *planner)
 }
 
 /* Adds notes on fields that stay empty, because no event has them. */
-static struct sp_error *say_in_vain(struct planner *planner)
+static struct sp_error *note_empty_fields(struct planner *planner)
 {
 	struct event_plan *plan = planner->plan;
 	bool all_software = true;
@@ -391,7 +400,7 @@ static struct sp_error *fill_plan(struct planner *planner)
 		holders[role].size = event_attr_size(&holders[role]);
 
 	TRY(plan_samples(planner));
-	TRY(say_in_vain(planner));
+	TRY(note_empty_fields(planner));
 
 	/* Plans the metadata event. The kernel may refuse its options, too. */
 	set_sideband(planner);

@@ -4,8 +4,7 @@
  * tried with all its attributes, on the own task or on a CPU. If the kernel refuses it, attributes are
  * reduced step by step, with a note for each step.
  */
-#ifndef EVENT_OPEN_H
-#define EVENT_OPEN_H
+#pragma once
 
 #include <time.h>
 #include "event/kernel_calls.h"
@@ -64,7 +63,7 @@ void event_attr_set_sideband(const struct event_asked *asked, const struct event
 #endif
 
 /* Adds the register of EVENT_LEAF_REGISTERS to an attr with user call chains by frame pointers. */
-static inline void event_ask_leaf(struct perf_event_attr *attr)
+static inline void event_request_leaf(struct perf_event_attr *attr)
 {
 	if (!EVENT_LEAF_REGISTERS)
 		return;
@@ -95,7 +94,7 @@ enum event_start {
 	EVENT_START_NOW,     /* enabled when opened: disabled = 0 */
 	EVENT_START_ON_EXEC, /* enabled by exec: disabled = 1, enable_on_exec = 1; for whole CPUs
 			      * like EVENT_START_LATER */
-	EVENT_START_LATER,   /* enabled by event_set_enable(): disabled = 1 */
+	EVENT_START_LATER,   /* enabled by event_set_switch_event(): disabled = 1 */
 };
 
 enum event_role { EVENT_ROLE_SAMPLES, EVENT_ROLE_SIDEBAND };
@@ -124,7 +123,8 @@ struct event_request {
 	uint64_t freq_hz; /* requested rate; 0: use `period`; EVENT_FREQ_MAX: the highest permitted
 			   * rate */
 	uint64_t period;        /* fixed period, if freq_hz is 0 */
-	uint64_t clock_period_ns; /* fixed period of clocks of tasks instead of freq_hz; 0: none */
+	uint64_t clock_period_ns; /* fixed period of clocks instead of freq_hz; 0: none */
+	bool dithers;           /* CPU-wide clocks keep freq_hz, which varies */
 	bool rate_given; /* the user gave the rate; else some events sample every occurrence */
 	bool inherit;           /* sample children and new threads, too; only for tasks */
 	bool inherit_stat;      /* write a READ record when a task ends; needs `inherit` */
@@ -176,10 +176,9 @@ bool event_planned_on(const struct event_planned *event, uint32_t cpu);
 
 /*
  * Events to open. Attributes of all events agree in sample_id_all, the clock, and the sample_type
- * bits of the fields before PERIOD: IDENTIFIER | IP | TID | TIME | CPU (| ADDR …). PERIOD is missing
- * where event_omits_period(). The fields after it (READ, CALLCHAIN, RAW, …) may differ, unless the
- * request has `uniform`.
- * Dummies have only EVENT_DUMMY_SAMPLE_TYPE.
+ * bits of the fields before PERIOD: IDENTIFIER | IP | TID | TIME | CPU (| ADDR …). PERIOD is
+ * missing where event_omits_period(). The fields after it (READ, CALLCHAIN, RAW, …) may differ,
+ * unless the request has `uniform`. Dummies have only EVENT_DUMMY_SAMPLE_TYPE.
  */
 struct event_plan {
 	struct event_planned *samples;
@@ -199,10 +198,10 @@ struct event_plan {
 };
 
 /*
- * Fails with cause and remedy where an event cannot be had: cycles become cpu-clock where
- * there are no hardware counters, kernel mode is given up where it is not allowed, and precise
- * addresses that `P` asked for where they are not there; where the kernel does not copy registers
- * and stacks, it follows frame pointers instead. All else that was typed must work.
+ * Makes the plan. Fails with cause and remedy if an event is not available. Fallbacks, each with a
+ * note: cpu-clock for cycles without hardware counters; user mode only if kernel mode is not
+ * permitted; less precise addresses for modifier `P`; frame pointers if the kernel copies no
+ * registers and stacks. All else that was requested must work.
  */
 struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,
 				 const struct event_request *request,
@@ -215,5 +214,3 @@ bool event_plan_has_groups(const struct event_plan *plan);
 /* Whether some events sample kernel mode, or user mode. */
 bool event_plan_samples_kernel(const struct event_plan *plan);
 bool event_plan_samples_user(const struct event_plan *plan);
-
-#endif

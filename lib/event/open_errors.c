@@ -4,7 +4,7 @@
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 #include "base/cleanup.h"
-#include "event/attr_fields.h"
+#include "event/attr_refusal.h"
 #include "event/kind.h"
 #include "event/planner.h"
 #include "event/rights.h"
@@ -158,7 +158,7 @@ struct sp_error *planner_event_error(const struct planner *planner, const struct
 		return error_set_remedy(
 			error_new(SP_ERROR_UNSUPPORTED,
 				  "%s: hardware counters cannot be timed by clock %d", spec->name,
-				  (int)planner->request->clock_id),
+				  planner->request->clock_id),
 			"use -k monotonic, monotonic_raw or realtime, or "
 			"cpu-clock");
 	TRY(planner_field_error(planner, spec->name, attr, &spec->tail, errnum));
@@ -167,9 +167,12 @@ struct sp_error *planner_event_error(const struct planner *planner, const struct
 	TRY(event_value_error(&refusal));
 	if (errnum == EINVAL && spec->pmu)
 		TRY(refused_pmu(planner, spec, attr));
-	enum rights_action action = !is_refusal(errnum) || attr->exclude_kernel ? RIGHTS_ANY_EVENT
-				    : planner->plan->cpu_wide			? RIGHTS_CPU_WIDE
-				    : event_is_of_kernel(spec) ? RIGHTS_KERNEL_EVENT
-							       : RIGHTS_KERNEL;
+	enum rights_action action = !is_refusal(errnum)			? RIGHTS_ANY_EVENT
+				    : event_is_probe(spec)		? RIGHTS_PROBE
+				    : attr->type == PERF_TYPE_TRACEPOINT ? RIGHTS_TRACEPOINT
+				    : attr->exclude_kernel		? RIGHTS_ANY_EVENT
+				    : planner->plan->cpu_wide		? RIGHTS_CPU_WIDE
+				    : event_is_of_kernel(spec)		? RIGHTS_KERNEL_EVENT
+									: RIGHTS_KERNEL;
 	return rights_explain(&planner->plan->rights, action, spec->name, errnum);
 }

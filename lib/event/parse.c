@@ -6,8 +6,6 @@
  */
 #include "event/parse.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "event/event_names.h"
@@ -36,7 +34,7 @@ static enum event_tool find_tool(struct text_slice name)
 		[EVENT_TOOL_USER_TIME] = "user_time",
 		[EVENT_TOOL_SYSTEM_TIME] = "system_time",
 	};
-	for (size_t i = 1; i < sizeof(tools) / sizeof(*tools); i++)
+	for (size_t i = 1; i < count_of(tools); i++)
 		if (slice_is(name, tools[i]))
 			return (enum event_tool)i;
 	return EVENT_TOOL_NONE;
@@ -348,7 +346,7 @@ static struct sp_error *parse_list(struct parser *parser)
 }
 
 /* Copy the PMUs' data in specs to the arena, which outlives the PMUs. */
-static struct sp_error *keep_pmus(struct parser *parser, size_t first)
+static struct sp_error *copy_pmu_data(struct parser *parser, size_t first)
 {
 	struct arena *arena = &parser->specs->arena;
 	for (size_t i = first; i < parser->specs->count; i++) {
@@ -358,36 +356,14 @@ static struct sp_error *keep_pmus(struct parser *parser, size_t first)
 		if (cpus)
 			memcpy(cpus, spec->cpus, spec->cpu_count * sizeof(*cpus));
 		if (pmu)
-			spec->pmu = arena_copy_string(arena, pmu, strlen(pmu));
+			spec->pmu = arena_strdup(arena, pmu);
 		if (unit)
-			spec->unit = arena_copy_string(arena, unit, strlen(unit));
+			spec->unit = arena_strdup(arena, unit);
 		if ((pmu && !spec->pmu) || (unit && !spec->unit) || (spec->cpus && !cpus))
 			return error_no_memory();
 		spec->cpus = cpus;
 	}
 	return NULL;
-}
-
-struct sp_error *event_specs_parse(struct event_specs *specs, const struct sp_ctx *ctx,
-				   const char *text)
-{
-	size_t before = specs->count;
-	struct parser parser = {
-		.specs = specs,
-		.ctx = ctx,
-		.text = text,
-		.end = text + strlen(text),
-		.pos = text,
-	};
-	struct sp_error *error = parse_list(&parser);
-	if (!error)
-		error = keep_pmus(&parser, before);
-	if (error)
-		specs->count = before;
-	pmus_deinit(&parser.pmus);
-	if (parser.tracefs_there)
-		tracefs_deinit(&parser.tracefs);
-	return error;
 }
 
 static struct sp_error *parse_vendor_list(struct parser *parser)
@@ -413,17 +389,37 @@ static struct sp_error *parse_vendor_list(struct parser *parser)
 	}
 }
 
-struct sp_error *event_specs_parse_pfm(struct event_specs *specs, const struct sp_ctx *ctx,
-				       const char *text)
+/* Appends the specs of `text` by one of the parsers of lists. On failure, *specs does not change.
+ */
+static struct sp_error *parse_text(struct event_specs *specs, const struct sp_ctx *ctx,
+				   const char *text,
+				   struct sp_error *(*parse)(struct parser *parser))
 {
 	size_t before = specs->count;
 	struct parser parser = {
 		.specs = specs, .ctx = ctx, .text = text, .end = text + strlen(text), .pos = text,
 	};
-	struct sp_error *error = parse_vendor_list(&parser);
+	struct sp_error *error = parse(&parser);
+	if (!error)
+		error = copy_pmu_data(&parser, before);
 	if (error)
 		specs->count = before;
+	pmus_deinit(&parser.pmus);
+	if (parser.tracefs_there)
+		tracefs_deinit(&parser.tracefs);
 	return error;
+}
+
+struct sp_error *event_specs_parse(struct event_specs *specs, const struct sp_ctx *ctx,
+				   const char *text)
+{
+	return parse_text(specs, ctx, text, parse_list);
+}
+
+struct sp_error *event_specs_parse_pfm(struct event_specs *specs, const struct sp_ctx *ctx,
+				       const char *text)
+{
+	return parse_text(specs, ctx, text, parse_vendor_list);
 }
 
 struct sp_error *event_specs_add_default(struct event_specs *specs, const struct sp_ctx *ctx)

@@ -18,8 +18,7 @@
  *
  * doc/sprof-events.7 explains them.
  */
-#ifndef EVENT_PARSE_H
-#define EVENT_PARSE_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -136,11 +135,11 @@ struct event_specs {
 void event_specs_deinit(struct event_specs *specs);
 
 /*
- * Appends the events of `text`; of globs and of a PMU's name that stands for several, all of
- * them. What a name stands for is read below the ctx root where it is no generic event. Fails
- * with SP_ERROR_INVALID, SP_ERROR_NOT_FOUND or SP_ERROR_PERMISSION (tracefs): the message names
- * the character ("cycles:x: unknown modifier 'x' at character 8"), the remedy says what would be
- * valid; *specs is then unchanged.
+ * Appends the events of `text`; for globs and for a PMU's name that stands for several, all of
+ * them. Files for names that are no generic event are read below the ctx root. Fails with
+ * SP_ERROR_INVALID, SP_ERROR_NOT_FOUND or SP_ERROR_PERMISSION (tracefs): the message names the
+ * character ("cycles:x: unknown modifier 'x' at character 8"), the remedy lists valid names. *specs
+ * is then unchanged.
  */
 struct sp_error *event_specs_parse(struct event_specs *specs, const struct sp_ctx *ctx,
 				   const char *text) SP_MUST_CHECK;
@@ -155,5 +154,3 @@ struct sp_error *event_specs_parse_pfm(struct event_specs *specs, const struct s
 /* Appends the default event: cycles, with the highest available precision. */
 struct sp_error *event_specs_add_default(struct event_specs *specs,
 					 const struct sp_ctx *ctx) SP_MUST_CHECK;
-
-#endif

@@ -86,9 +86,7 @@ struct event_spec event_spec_make(const struct parser *parser)
 
 struct sp_error *parser_add(struct parser *parser, const struct event_spec *spec)
 {
-	struct event_spec *slot = vec_push(parser->specs);
-	NEED(slot);
-	*slot = *spec;
+	NEED(vec_append(parser->specs, *spec));
 	return NULL;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Shared parts of the event string's parsers. Private to lib/event. */
-#ifndef EVENT_PARSER_H
-#define EVENT_PARSER_H
+#pragma once
 
 #include <string.h>
 #include "event/parse.h"
@@ -130,7 +129,9 @@ bool modifiers_only(struct text_slice word);
  */
 struct sp_error *parse_pmu_event(struct parser *parser, struct text_slice name) SP_MUST_CHECK;
 struct sp_error *parse_tracepoint(struct parser *parser, struct text_slice system) SP_MUST_CHECK;
-/* Whether tracefs has the system, as far as it is readable; true for globs. */
+/*
+ * Whether tracefs has the system, or the system is a pattern. False without a readable tracefs.
+ */
 struct sp_error *tracepoint_system_exists(struct parser *parser, struct text_slice system,
 					  bool *ret) SP_MUST_CHECK;
 struct sp_error *parse_breakpoint(struct parser *parser) SP_MUST_CHECK;
@@ -149,5 +150,3 @@ struct sp_error *parse_plain_pmu_event(struct parser *parser, struct text_slice 
  */
 struct sp_error *parse_hybrid_event(struct parser *parser, struct text_slice name,
 				    const struct event_spec *spec, bool *found_ret) SP_MUST_CHECK;
-
-#endif

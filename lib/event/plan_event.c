@@ -85,7 +85,7 @@ static struct sp_error *set_call_graph(const struct event_shape *shape, struct e
 {
 	const struct event_terms *terms = &shape->spec->terms;
 	if (terms->given & EVENT_TERM_MAX_STACK)
-		attr->sample_max_stack = (uint16_t)terms->max_stack;
+		attr->sample_max_stack = terms->max_stack;
 	if (terms->given & EVENT_TERM_STACK_SIZE && attr->sample_type & PERF_SAMPLE_STACK_USER)
 		attr->sample_stack_user = terms->stack_bytes;
 	if (!(terms->given & EVENT_TERM_CALL_GRAPH))
@@ -104,7 +104,7 @@ static struct sp_error *set_call_graph(const struct event_shape *shape, struct e
 		return NULL;
 	case EVENT_TERMS_CALL_GRAPH_FP:
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-		event_ask_leaf(attr);
+		event_request_leaf(attr);
 		return NULL;
 	case EVENT_TERMS_CALL_GRAPH_LBR:
 		set_lbr(attr);
@@ -161,7 +161,7 @@ static struct sp_error *note_idle_terms(const struct event_shape *shape, struct 
 		 "CPUs are recorded separately", "percore is for sprof stat only"},
 	};
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle) && !error; i++)
+	for (size_t i = 0; i < count_of(idle) && !error; i++)
 		if (idle[i].asked)
 			error = event_notes_add(notes, shape->spec->name, idle[i].done, idle[i].why,
 						NULL);
@@ -203,7 +203,10 @@ static struct sp_error *event_attr_build(const struct event_shape *shape, struct
 	if (event_takes_raw(spec, shape->is_member))
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	attr->context_switch = spec->use == EVENT_USE_SWITCHES;
-	/* A reader that each switch wakes preempts the thread: another switch. Only on request. */
+	/*
+	 * A reader that each switch wakes would preempt the thread, which is another switch. So
+	 * only on request.
+	 */
 	if (spec->use == EVENT_USE_WAITS)
 		attr->wakeup_events = shape->request->asked.wakeup_waits;
 	if (event_is_bpf_output(spec) ||
@@ -288,7 +291,7 @@ static struct sp_error *whole_attr(const struct planner *planner, const struct e
 				   struct perf_event_attr *ret)
 {
 	const struct event_specs *specs = planner->request->specs;
-	size_t index = (size_t)(spec - specs->items);
+	size_t index = spec - specs->items;
 	const struct event_shape shape = {
 		.request = planner->request,
 		.spec = spec,
@@ -338,7 +341,7 @@ static const char *clock_name(struct event_plan *plan, const struct event_spec *
 		 spec->guest_given && !spec->attr.exclude_host ? "H" : "",
 		 spec->guest_given && !spec->attr.exclude_guest ? "G" : "",
 		 spec->attr.exclude_idle ? "I" : "");
-	return planner_keep(plan, name);
+	return arena_strdup(&plan->arena, name);
 }
 
 static struct sp_error *become_clock(struct planner *planner, const struct event_spec *spec,
@@ -435,15 +438,18 @@ static bool cycles_are_missing(const struct planner *planner, const struct event
 	return errnum == ENOENT || !event_field_find_refused(&refusal);
 }
 
-/* Copy a spec's data besides its attributes to the plan. */
-static struct sp_error *keep_spec(struct event_plan *plan, const struct event_spec *spec,
+/*
+ * Copies a spec's data into the plan's memory: names, CPUs, and the text to which a probe's attr
+ * points. event->attr must be set before.
+ */
+static struct sp_error *copy_spec(struct event_plan *plan, const struct event_spec *spec,
 				  struct event_planned *event)
 {
-	event->name = planner_keep(plan, spec->name);
+	event->name = arena_strdup(&plan->arena, spec->name);
 	event->tail = spec->tail;
 	event->leader = spec->leader;
 	if (spec->group_name)
-		event->group_name = planner_keep(plan, spec->group_name);
+		event->group_name = arena_strdup(&plan->arena, spec->group_name);
 	event->cpu_count = spec->cpus ? spec->cpu_count : 0;
 	uint32_t *cpus =
 		spec->cpus ? arena_alloc(&plan->arena, spec->cpu_count * sizeof(*cpus)) : NULL;
@@ -453,8 +459,8 @@ static struct sp_error *keep_spec(struct event_plan *plan, const struct event_sp
 	/* The attr points to names of functions and files, which the kernel reads. */
 	if (event_is_probe(spec) && spec->attr.config1) {
 		event->has_pointer = true;
-		event->attr.config1 = (uint64_t)(uintptr_t)planner_keep(
-			plan, (const char *)(uintptr_t)spec->attr.config1);
+		event->attr.config1 = (uint64_t)(uintptr_t)arena_strdup(
+			&plan->arena, (const char *)(uintptr_t)spec->attr.config1);
 		NEED(event->attr.config1);
 	}
 	return event->name && (cpus || !spec->cpus) && (event->group_name || !spec->group_name)
@@ -514,7 +520,7 @@ struct sp_error *planner_plan_event(struct planner *planner, const struct event_
 {
 	TRY(event_kind_check(planner->request, spec));
 	TRY(whole_attr(planner, spec, &event->attr));
-	struct sp_error *error = keep_spec(planner->plan, spec, event);
+	struct sp_error *error = copy_spec(planner->plan, spec, event);
 	if (error)
 		return error;
 	follow_leader(planner, event);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* State while a plan is made. Private to lib/event. */
-#ifndef EVENT_PLANNER_H
-#define EVENT_PLANNER_H
+#pragma once
 
 #include <errno.h>
 #include <string.h>
-#include "event/attr_fields.h"
+#include "event/attr_refusal.h"
 #include "event/open.h"
 
 struct planner {
@@ -24,12 +23,6 @@ struct planner {
 static inline uint64_t planner_most_hz(const struct event_plan *plan)
 {
 	return plan->rights.max_sample_hz ? plan->rights.max_sample_hz : DEFAULT_MAX_HZ;
-}
-
-/* Copies a text to the plan's arena; NULL when out of memory. */
-static inline const char *planner_keep(struct event_plan *plan, const char *text)
-{
-	return arena_copy_string(&plan->arena, text, strlen(text));
 }
 
 static inline bool is_hardware(const struct perf_event_attr *attr)
@@ -61,5 +54,3 @@ struct sp_error *planner_field_error(const struct planner *planner, const char *
 /* Returns the error for an event that is refused with all reductions. */
 struct sp_error *planner_event_error(const struct planner *planner, const struct event_spec *spec,
 				     const struct perf_event_attr *attr, int errnum) SP_MUST_CHECK;
-
-#endif

@@ -14,11 +14,6 @@
 /* Longer than all names of PMUs and events. */
 #define NAME_LIMIT 256
 
-static char *keep(struct pmus *pmus, const char *text)
-{
-	return arena_copy_string(&pmus->arena, text, strlen(text));
-}
-
 /* A PMU's file, by parts of its path: "/events", "cycles", ".unit". No part is NULL. */
 struct pmu_file {
 	const char *folder, *name, *suffix;
@@ -67,7 +62,7 @@ static bool has_file(const struct pmus *pmus, const struct pmu *pmu, const char 
 
 static struct sp_error *read_pmu(struct pmus *pmus, const char *name)
 {
-	struct pmu pmu = {.name = keep(pmus, name)};
+	struct pmu pmu = {.name = arena_strdup(&pmus->arena, name)};
 	bool there = false;
 	NEED(pmu.name);
 	struct sp_error *error = read_type(pmus, &pmu, &there);
@@ -75,9 +70,7 @@ static struct sp_error *read_pmu(struct pmus *pmus, const char *name)
 		return error;
 	/* On hybrid machines, PMUs of CPUs have a file "cpus"; elsewhere the only one is "cpu". */
 	pmu.is_core = strcmp(name, "cpu") == 0 || has_file(pmus, &pmu, "cpus");
-	struct pmu *slot = vec_push(pmus);
-	NEED(slot);
-	*slot = pmu;
+	NEED(vec_append(pmus, pmu));
 	return NULL;
 }
 
@@ -101,10 +94,9 @@ void pmus_deinit(struct pmus *pmus)
 
 struct pmu *pmus_find(const struct pmus *pmus, const char *name, size_t size)
 {
-	for (size_t i = 0; i < pmus->count; i++)
-		if (strlen(pmus->items[i].name) == size &&
-		    memcmp(pmus->items[i].name, name, size) == 0)
-			return &pmus->items[i];
+	vec_each (item, pmus)
+		if (strlen(item->name) == size && memcmp(item->name, name, size) == 0)
+			return item;
 	return NULL;
 }
 
@@ -168,14 +160,14 @@ static struct sp_error *load_formats(struct pmus *pmus, struct pmu *pmu)
 		return error_no_memory();
 	pmu->formats = arena_alloc(&pmus->arena, (names.count + 1) * sizeof(*pmu->formats));
 	NEED(pmu->formats);
-	for (size_t i = 0; i < names.count; i++) {
+	vec_each (item, &names) {
 		CLEANUP_FREE char *text = NULL;
 		struct pmu_format *format = &pmu->formats[pmu->format_count];
-		if (read_file(pmus, pmu, (struct pmu_file){"/format", names.items[i], ""}, &text))
+		if (read_file(pmus, pmu, (struct pmu_file){"/format", *item, ""}, &text))
 			continue;
 		if (!parse_format(text, format))
-			return damaged(pmu, "/format", names.items[i], text);
-		format->name = keep(pmus, names.items[i]);
+			return damaged(pmu, "/format", *item, text);
+		format->name = arena_strdup(&pmus->arena, *item);
 		NEED(format->name);
 		pmu->format_count++;
 	}
@@ -250,7 +242,7 @@ static bool is_about_event(const char *name)
 {
 	static const char *const suffixes[] = {".unit", ".scale", ".per-pkg", ".snapshot"};
 	const char *dot = strrchr(name, '.');
-	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(*suffixes); i++)
+	for (size_t i = 0; dot && i < count_of(suffixes); i++)
 		if (strcmp(dot, suffixes[i]) == 0)
 			return true;
 	return false;
@@ -293,10 +285,10 @@ static struct sp_error *read_event(struct pmus *pmus, const struct pmu *pmu, con
 		return errnum == ENOMEM ? error_no_memory() :
 		       error_os(errnum, PMU_DEVICES "/%s/events/%s", pmu->name, name);
 	struct pmu_event event = {.scale = 1};
-	event.name = keep(pmus, name);
-	event.terms = keep(pmus, terms);
+	event.name = arena_strdup(&pmus->arena, name);
+	event.terms = arena_strdup(&pmus->arena, terms);
 	if (!read_file(pmus, pmu, (struct pmu_file){"/events", name, ".unit"}, &unit) && *unit) {
-		event.unit = keep(pmus, unit);
+		event.unit = arena_strdup(&pmus->arena, unit);
 		NEED(event.unit);
 	}
 	if (!read_file(pmus, pmu, (struct pmu_file){"/events", name, ".scale"}, &scale))

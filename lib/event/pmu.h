@@ -3,8 +3,7 @@
  * PMUs in /sys/bus/event_source/devices (Documentation/ABI/testing/sysfs-bus-event_source-devices-*):
  * their types, the fields of their configs, and their named events.
  */
-#ifndef EVENT_PMU_H
-#define EVENT_PMU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ struct sp_error *pmu_event_find(struct pmus *pmus, const struct pmu *pmu, const 
 /* Lists the names of the PMU's events, sorted. */
 struct sp_error *pmu_event_names(const struct pmus *pmus, const struct pmu *pmu,
 				 struct name_list *list) SP_MUST_CHECK;
-
-#endif

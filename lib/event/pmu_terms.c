@@ -64,10 +64,10 @@ static struct sp_error *apply_field(const struct pmu_event_parser *event,
 
 static struct parsed_term *find_term(const struct terms *terms, struct text_slice name)
 {
-	for (size_t i = 0; i < terms->count; i++)
-		if (terms->items[i].name.size == name.size &&
-		    memcmp(terms->items[i].name.text, name.text, name.size) == 0)
-			return &terms->items[i];
+	vec_each (term, terms)
+		if (term->name.size == name.size &&
+		    memcmp(term->name.text, name.text, name.size) == 0)
+			return term;
 	return NULL;
 }
 
@@ -254,8 +254,8 @@ static struct sp_error *add_of_pmu(struct parser *parser, struct pmu *pmu, struc
 	if (error)
 		return error_set_remedy(parser_prefix_error(parser, parser->pos, error),
 					"use an event of another PMU");
-	for (size_t i = 0; i < terms->count; i++)
-		terms->items[i].used = false;
+	vec_each (term, terms)
+		term->used = false;
 	take_pmu(&spec, pmu);
 	TRY(apply_terms(&event));
 	return parser_add(parser, &spec);
@@ -355,9 +355,7 @@ struct sp_error *parse_hybrid_event(struct parser *parser, struct text_slice nam
 		struct event_spec own = *spec;
 		if (!pmu->is_core)
 			continue;
-		error = pmu_load(&parser->pmus, pmu);
-		if (error)
-			return error;
+		TRY(pmu_load(&parser->pmus, pmu));
 		own.leader = parser->specs->count;
 		take_pmu(&own, pmu);
 		own.attr.type = spec->attr.type;

@@ -9,7 +9,6 @@
  */
 #include "event/parser.h"
 
-#include <errno.h>
 #include <limits.h>
 #include "base/cleanup.h"
 #include "elf/image.h"
@@ -63,7 +62,7 @@ static struct sp_error *split_offset(struct parser *parser, struct text_slice *n
 		return error_set_remedy(parser_error(parser, offset.text, "'%.*s' is not an offset",
 						     (int)offset.size, offset.text),
 					"use a number of bytes, for example +16 or +0x10");
-	name->size = (size_t)(plus - name->text);
+	name->size = plus - name->text;
 	return NULL;
 }
 
@@ -143,7 +142,7 @@ static struct sp_error *user_offset(struct probe *probe, const struct image *ima
 						     (unsigned long long)(symbol.vaddr + offset),
 						     image->path),
 					"use an address as printed by `nm` or `objdump -d`");
-	const char *path = arena_copy_string(&parser->specs->arena, image->path, strlen(image->path));
+	const char *path = arena_strdup(&parser->specs->arena, image->path);
 	probe->spec.attr.uprobe_path = (uint64_t)(uintptr_t)path;
 	probe->spec.attr.probe_offset = file_offset;
 	return path ? NULL : error_no_memory();

@@ -84,7 +84,7 @@ static bool in_container(const struct sp_ctx *ctx)
 		return true;
 	if (sysfs_read(ctx, "/proc/self/cgroup", &text, NULL))
 		return false;
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+	for (size_t i = 0; i < count_of(marks); i++)
 		if (strstr(text, marks[i]))
 			return true;
 	return false;
@@ -101,42 +101,18 @@ static void read_status(const struct sp_ctx *ctx, struct rights *rights)
 	rights->seccomp = status_field(text, size, "Seccomp", false) != 0;
 }
 
-static void read_release(const struct sp_ctx *ctx, struct rights *rights)
-{
-	CLEANUP_FREE char *text = NULL;
-	size_t size;
-	if (!sysfs_read(ctx, "/proc/sys/kernel/osrelease", &text, &size))
-		snprintf(rights->release, sizeof(rights->release), "%.*s",
-			 (int)strcspn(text, "\n"), text);
-}
-
-static void read_limits(struct rights *rights)
-{
-	struct rlimit limit;
-	rights->memlock_bytes = 0;
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
-		rights->memlock_bytes =
-			limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
-	rights->files = rights->files_max = 1024;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		rights->files = limit.rlim_cur;
-		rights->files_max = limit.rlim_max;
-	}
-}
-
 struct sp_error *rights_read(const struct sp_ctx *ctx, struct rights *ret)
 {
 	static const char paranoid[] = "/proc/sys/kernel/perf_event_paranoid";
 	struct rights rights = {
 		.has_perf = exists(ctx, paranoid),
-		.paranoid = (int32_t)number_or(ctx, paranoid, 2),
-		.mlock_kb = (uint64_t)number_or(ctx, "/proc/sys/kernel/perf_event_mlock_kb", 516),
-		.max_sample_hz =
-			(uint64_t)number_or(ctx, "/proc/sys/kernel/perf_event_max_sample_rate", 0),
-		.max_stack = (uint32_t)number_or(ctx, "/proc/sys/kernel/perf_event_max_stack", 127),
-		.kptr_restrict = (int32_t)number_or(ctx, "/proc/sys/kernel/kptr_restrict", 0),
+		.paranoid = number_or(ctx, paranoid, 2),
+		.mlock_kb = number_or(ctx, "/proc/sys/kernel/perf_event_mlock_kb", 516),
+		.max_sample_hz = number_or(ctx, "/proc/sys/kernel/perf_event_max_sample_rate", 0),
+		.max_stack = number_or(ctx, "/proc/sys/kernel/perf_event_max_stack", 127),
+		.kptr_restrict = number_or(ctx, "/proc/sys/kernel/kptr_restrict", 0),
 		.container = in_container(ctx),
-		.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
+		.page_size = sysconf(_SC_PAGESIZE),
 		.online_cpus = 1,
 	};
 	struct cpu_list cpus = {0};
@@ -144,11 +120,24 @@ struct sp_error *rights_read(const struct sp_ctx *ctx, struct rights *ret)
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return take_ptr(error);
 	if (cpus.count)
-		rights.online_cpus = (uint32_t)cpus.count;
+		rights.online_cpus = cpus.count;
 	vec_deinit(&cpus);
 	read_status(ctx, &rights);
-	read_release(ctx, &rights);
-	read_limits(&rights);
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	if (!sysfs_read(ctx, "/proc/sys/kernel/osrelease", &text, &size))
+		snprintf(rights.release, sizeof(rights.release), "%.*s", (int)strcspn(text, "\n"),
+			 text);
+	struct rlimit limit;
+	rights.memlock_bytes = 0;
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
+		rights.memlock_bytes =
+			limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+	rights.files = rights.files_max = 1024;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		rights.files = limit.rlim_cur;
+		rights.files_max = limit.rlim_max;
+	}
 	*ret = rights;
 	return NULL;
 }
@@ -191,6 +180,8 @@ static const struct obstacle obstacles[] = {
 	[RIGHTS_ANY_EVENT] = {2, "perf events"},
 	[RIGHTS_KERNEL] = {1, "sampling the kernel"},
 	[RIGHTS_KERNEL_EVENT] = {1, "events that occur in the kernel"},
+	[RIGHTS_TRACEPOINT] = {-1, "samples of tracepoints"},
+	[RIGHTS_PROBE] = {INT32_MAX, "probes"},
 	[RIGHTS_CPU_WIDE] = {0, "sampling whole CPUs"},
 	[RIGHTS_TASK] = {2, "sampling this process"},
 	[RIGHTS_CGROUP] = {0, "sampling whole CPUs"},
@@ -227,6 +218,18 @@ static struct sp_error *refused_by_filter(const struct rights *rights, const cha
 				       "its filter");
 }
 
+/* No sysctl permits probes. CAP_PERFMON permits them in some versions of Linux only. */
+static struct sp_error *refused_probe(const struct rights *rights, const char *name)
+{
+	struct sp_error *error =
+		error_new(SP_ERROR_PERMISSION, "%s: probes need CAP_SYS_ADMIN", name);
+	if (rights->container)
+		return error_set_remedy(error, "run as root on the host, or start the container "
+					       "with --cap-add SYS_ADMIN");
+	return error_set_remedy(error, "run as root (no sysctl helps): sudo $(command -v sprof) "
+				       "record ...");
+}
+
 /* Explains ENOSYS, EPERM and EACCES. */
 static struct sp_error *explain_refusal(const struct rights *rights, enum rights_action action,
 					const char *name, int errnum)
@@ -245,6 +248,8 @@ static struct sp_error *explain_refusal(const struct rights *rights, enum rights
 					   obstacle->paranoid);
 	if (rights->seccomp && action == RIGHTS_ANY_EVENT)
 		return refused_by_filter(rights, name);
+	if (action == RIGHTS_PROBE && !has(rights, CAP_SYS_ADMIN))
+		return refused_probe(rights, name);
 	if (action == RIGHTS_TASK)
 		return error_set_remedy(
 			error_new(SP_ERROR_PERMISSION,
@@ -328,8 +333,7 @@ struct sp_error *rights_explain(const struct rights *rights, enum rights_action 
 	case EOPNOTSUPP:
 		return error_set_remedy(
 			error_new(SP_ERROR_UNSUPPORTED, "%s: not supported by this machine", name),
-			"use -e cpu-clock; a virtual machine has hardware "
-			"counters only if its host passes them on");
+			"use -e cpu-clock (few virtual machines have hardware counters)");
 	default:
 		return explain_rest(rights, name, errnum);
 	}
@@ -360,25 +364,6 @@ static uint64_t locked_pages(const struct rights *rights)
 	return pages + rights->memlock_bytes / rights->page_size;
 }
 
-static struct sp_error *note_smaller_rings(const struct rights *rights, uint32_t cpu_count,
-					   struct ring_pages wanted, struct ring_pages got,
-					   struct event_notes *notes)
-{
-	char asked[64], done[64], why[160], remedy[160];
-	uint64_t kb = rights->page_size / 1024;
-	uint64_t need_kb = pages_of(wanted, cpu_count) * kb / rights->online_cpus + 1;
-	snprintf(asked, sizeof(asked), "ring buffers of %llu KiB",
-		 (unsigned long long)(wanted.samples * kb));
-	snprintf(done, sizeof(done), "%llu KiB for each CPU",
-		 (unsigned long long)(got.samples * kb));
-	snprintf(why, sizeof(why), "kernel.perf_event_mlock_kb is %llu and RLIMIT_MEMLOCK %llu KiB",
-		 (unsigned long long)rights->mlock_kb,
-		 (unsigned long long)(rights->memlock_bytes / 1024));
-	snprintf(remedy, sizeof(remedy), "sudo sysctl kernel.perf_event_mlock_kb=%llu",
-		 (unsigned long long)need_kb);
-	return event_notes_add(notes, asked, done, why, remedy);
-}
-
 bool rights_has_unlimited_rings(const struct rights *rights)
 {
 	return locked_pages(rights) == UINT64_MAX;
@@ -400,7 +385,19 @@ struct sp_error *rights_fit_rings(const struct rights *rights, uint32_t cpu_coun
 	*ret = pages;
 	if (pages.samples == wanted.samples && pages.sideband == wanted.sideband)
 		return NULL;
-	return note_smaller_rings(rights, cpu_count, wanted, pages, notes);
+	char asked[64], done[64], why[160], remedy[160];
+	uint64_t kb = rights->page_size / 1024;
+	uint64_t need_kb = pages_of(wanted, cpu_count) * kb / rights->online_cpus + 1;
+	snprintf(asked, sizeof(asked), "ring buffers of %llu KiB",
+		 (unsigned long long)(wanted.samples * kb));
+	snprintf(done, sizeof(done), "%llu KiB for each CPU",
+		 (unsigned long long)(pages.samples * kb));
+	snprintf(why, sizeof(why), "kernel.perf_event_mlock_kb is %llu and RLIMIT_MEMLOCK %llu KiB",
+		 (unsigned long long)rights->mlock_kb,
+		 (unsigned long long)(rights->memlock_bytes / 1024));
+	snprintf(remedy, sizeof(remedy), "sudo sysctl kernel.perf_event_mlock_kb=%llu",
+		 (unsigned long long)need_kb);
+	return event_notes_add(notes, asked, done, why, remedy);
 }
 
 struct sp_error *rights_shrink_rings(const struct rights *rights, struct ring_pages *pages)
@@ -449,7 +446,7 @@ struct sp_error *rights_raise_files(const struct rights *rights, uint64_t need,
 		raised.rlim_max = whole;
 	if (raised.rlim_max >= whole && setrlimit(RLIMIT_NOFILE, &raised) == 0)
 		return NULL;
-	/* Without it, take as many descriptors as the hard limit allows. */
+	/* Without that capability, takes as many descriptors as the hard limit allows. */
 	raised.rlim_cur = raised.rlim_max = limit.rlim_max;
 	if (limit.rlim_max >= taken + FILES_SPARE_LEAST && setrlimit(RLIMIT_NOFILE, &raised) == 0)
 		return NULL;
@@ -467,9 +464,9 @@ struct sp_error *rights_raise_files(const struct rights *rights, uint64_t need,
 }
 
 /* Interns a copy; NULL stays NULL. False when out of memory. */
-static bool keep(struct event_notes *notes, const char *text, const char **ret)
+static bool copy_text(struct event_notes *notes, const char *text, const char **ret)
 {
-	*ret = text ? arena_copy_string(&notes->arena, text, strlen(text)) : NULL;
+	*ret = arena_strdup(&notes->arena, text);
 	return *ret || !text;
 }
 
@@ -482,9 +479,9 @@ struct sp_error *event_notes_add(struct event_notes *notes, const char *asked, c
 					      same ? ";" : ":", why, done, remedy ? " (" : "",
 					      remedy ?: "", remedy ? ")" : "");
 	NEED(line);
-	NEED(keep(notes, asked, &note.asked) && keep(notes, done, &note.done) &&
-	     keep(notes, why, &note.why) && keep(notes, remedy, &note.remedy) &&
-	     keep(notes, line, &note.line));
+	NEED(copy_text(notes, asked, &note.asked) && copy_text(notes, done, &note.done) &&
+	     copy_text(notes, why, &note.why) && copy_text(notes, remedy, &note.remedy) &&
+	     copy_text(notes, line, &note.line));
 	/* Another note of the event lengthens its line. */
 	struct event_note *slot = same ? last : vec_push(notes);
 	NEED(slot);

@@ -3,8 +3,7 @@
  * Permissions of this process, and remedies for missing ones. The facts are read once; decisions are
  * pure functions of them.
  */
-#ifndef EVENT_RIGHTS_H
-#define EVENT_RIGHTS_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -84,6 +83,8 @@ enum rights_action {
 	RIGHTS_ANY_EVENT,  /* opening even the simplest event */
 	RIGHTS_KERNEL,     /* sampling kernel mode */
 	RIGHTS_KERNEL_EVENT, /* sampling an event that occurs in kernel mode only */
+	RIGHTS_TRACEPOINT, /* samples of tracepoints, which have their fields */
+	RIGHTS_PROBE,      /* kprobes and uprobes */
 	RIGHTS_CPU_WIDE,   /* sampling all processes of a CPU (-a, -C) */
 	RIGHTS_TASK,       /* sampling a process of another user, or a privileged one */
 	RIGHTS_CGROUP,     /* sampling a control group, by an event that exists */
@@ -131,12 +132,9 @@ struct sp_error *rights_shrink_rings(const struct rights *rights,
 				     struct ring_pages *pages) SP_MUST_CHECK;
 
 /*
- * Makes room for `need` more file descriptors than are open now: raises the soft
- * RLIMIT_NOFILE up to the hard one. Fails with SP_ERROR_LIMIT (and the remedy) where that
- * is not enough. The old soft limit goes to *old_soft_ret, so that a workload can be
- * started with it. The one function here that changes the process.
+ * Makes room for `need` more file descriptors than are open now: raises the soft RLIMIT_NOFILE up
+ * to the hard limit. Fails with SP_ERROR_LIMIT and a remedy if that is not enough. *old_soft_ret is
+ * the old soft limit, with which a workload is started. No other function here changes the process.
  */
 struct sp_error *rights_raise_files(const struct rights *rights, uint64_t need,
 				    uint64_t *old_soft_ret) SP_MUST_CHECK;
-
-#endif

@@ -84,8 +84,9 @@ static struct sp_error *open_holders(struct event_set *set)
 	for (size_t i = 0; i < set->cpu_count * EVENT_ROLE_COUNT; i++) {
 		int *slot = vec_push(&set->holders);
 		NEED(slot);
-		*slot = set->kernel->open(set->kernel->arg, &set->plan->holders[i % EVENT_ROLE_COUNT],
-					  0, (int32_t)set->cpus[i / EVENT_ROLE_COUNT], -1, 0);
+		*slot = set->kernel->open(set->kernel->arg,
+					  &set->plan->holders[i % EVENT_ROLE_COUNT], 0,
+					  set->cpus[i / EVENT_ROLE_COUNT], -1, 0);
 		if (*slot < 0)
 			return rights_explain(&set->plan->rights, RIGHTS_ANY_EVENT, "ring", -*slot);
 	}
@@ -113,11 +114,11 @@ void event_set_free(struct event_set *set)
 {
 	if (!set)
 		return;
-	for (size_t i = 0; i < set->opened.count; i++)
-		set->kernel->close(set->kernel->arg, set->opened.items[i].fd);
-	for (size_t i = 0; i < set->holders.count; i++)
-		if (set->holders.items[i] >= 0)
-			set->kernel->close(set->kernel->arg, set->holders.items[i]);
+	vec_each (item, &set->opened)
+		set->kernel->close(set->kernel->arg, item->fd);
+	vec_each (holder, &set->holders)
+		if (*holder >= 0)
+			set->kernel->close(set->kernel->arg, *holder);
 	vec_deinit(&set->opened);
 	vec_deinit(&set->holders);
 	free(set->events);
@@ -161,7 +162,7 @@ static int open_to_ring(const struct event_set *set, enum event_role role,
 	bool in_cgroup = event->in_cgroup && place->tid < 0;
 	struct event_target target = {
 		.pid = in_cgroup ? event->cgroup_fd : place->tid,
-		.cpu = (int32_t)cpu,
+		.cpu = cpu,
 		.group_fd = leader_fd,
 		.flags = in_cgroup ? PERF_FLAG_PID_CGROUP : 0,
 	};
@@ -355,18 +356,16 @@ static bool make_groups(struct set_opening *opening, size_t count)
 	for (size_t i = 0; i <= count; i++) {
 		if (i && i < count && opening->order[i].last_cpu == opening->order[i - 1].last_cpu)
 			continue;
-		size_t *slot = vec_push(&opening->groups);
-		if (!slot)
+		if (!vec_append(&opening->groups, i))
 			return false;
-		*slot = i;
 	}
 	return true;
 }
 
 static void close_all(const struct event_set *set, struct opened_list *list)
 {
-	for (size_t i = 0; i < list->count; i++)
-		set->kernel->close(set->kernel->arg, list->items[i].fd);
+	vec_each (item, list)
+		set->kernel->close(set->kernel->arg, item->fd);
 	vec_deinit(list);
 }
 
@@ -407,25 +406,6 @@ static void grow_descriptors(const struct event_set *set, enum event_role role, 
 		close(fd);
 }
 
-static struct sp_error *open_ordered(struct event_set *set, enum event_role role,
-				     struct event_place *places, const struct ordered *order,
-				     size_t count)
-{
-	struct set_opening opening = {.set = set, .role = role, .places = places, .order = order};
-	bool made = make_groups(&opening, count);
-	size_t threads = opening.groups.count ? opening.groups.count - 1 : 0;
-	if (threads > THREADS_MAX)
-		threads = THREADS_MAX;
-	if (count < THREAD_PLACES)
-		threads = 1;
-	if (threads > 1)
-		grow_descriptors(set, role, count);
-	if (made)
-		parallel_run((unsigned int)threads, open_groups, &opening);
-	vec_deinit(&opening.groups);
-	return made ? gather_opened(set, &opening) : error_no_memory();
-}
-
 struct sp_error *event_set_open(struct event_set *set, enum event_role role,
 				struct event_place *places, size_t count)
 {
@@ -442,7 +422,19 @@ struct sp_error *event_set_open(struct event_set *set, enum event_role role,
 	for (size_t i = 0; i < count; i++)
 		order[i] = (struct ordered){places[i].last_cpu, (uint32_t)i};
 	qsort(order, count, sizeof(*order), compare_ordered);
-	struct sp_error *error = open_ordered(set, role, places, order, count);
+	struct set_opening opening = {.set = set, .role = role, .places = places, .order = order};
+	bool made = make_groups(&opening, count);
+	size_t threads = opening.groups.count ? opening.groups.count - 1 : 0;
+	if (threads > THREADS_MAX)
+		threads = THREADS_MAX;
+	if (count < THREAD_PLACES)
+		threads = 1;
+	if (threads > 1)
+		grow_descriptors(set, role, count);
+	if (made)
+		parallel_run(threads, open_groups, &opening);
+	vec_deinit(&opening.groups);
+	struct sp_error *error = made ? gather_opened(set, &opening) : error_no_memory();
 	sched_setaffinity(0, sizeof(before), &before);
 	return error;
 }
@@ -453,8 +445,7 @@ static struct sp_error *control(struct event_set *set, uint32_t first, size_t co
 {
 	for (size_t i = first; i < first + count; i++)
 		set->switched[i] = request == PERF_EVENT_IOC_ENABLE ? SWITCHED_ON : SWITCHED_OFF;
-	for (size_t i = 0; i < set->opened.count; i++) {
-		const struct opened *opened = &set->opened.items[i];
+	vec_each (opened, &set->opened) {
 		if (opened->event - first < count && ioctl(opened->fd, request, 0) < 0)
 			return error_os(errno, "cannot enable or disable an event");
 	}
@@ -463,37 +454,24 @@ static struct sp_error *control(struct event_set *set, uint32_t first, size_t co
 
 int event_set_fd(const struct event_set *set, size_t event, size_t cpu_index)
 {
-	for (size_t i = 0; i < set->opened.count; i++) {
-		const struct opened *opened = &set->opened.items[i];
+	vec_each (opened, &set->opened) {
 		if (opened->event == event && opened->cpu_index == cpu_index)
 			return opened->fd;
 	}
 	return -1;
 }
 
-static struct sp_error *control_role(struct event_set *set, enum event_role role,
-				     unsigned long request)
+struct sp_error *event_set_disable(struct event_set *set, enum event_role role)
 {
 	uint32_t first;
 	size_t count;
 	role_events(set, role, &first, &count);
-	return control(set, first, count, request);
-}
-
-struct sp_error *event_set_enable(struct event_set *set, enum event_role role)
-{
-	return control_role(set, role, PERF_EVENT_IOC_ENABLE);
-}
-
-struct sp_error *event_set_disable(struct event_set *set, enum event_role role)
-{
-	return control_role(set, role, PERF_EVENT_IOC_DISABLE);
+	return control(set, first, count, PERF_EVENT_IOC_DISABLE);
 }
 
 struct sp_error *event_set_switch_event(struct event_set *set, size_t index, bool on)
 {
-	return control(set, (uint32_t)index, 1,
-		       on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+	return control(set, index, 1, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
 struct sp_error *event_set_events(struct event_set *set, const struct sp_event **ret,
@@ -518,17 +496,16 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 
 	/* Counts each event's ids, and lays out their arrays one after the other. */
 	uint64_t *next = set->ids;
-	for (size_t i = 0; i < set->opened.count; i++)
-		set->events[set->opened.items[i].event].id_count++;
+	vec_each (item, &set->opened)
+		set->events[item->event].id_count++;
 	for (size_t event = 0; event < event_count; event++) {
 		set->events[event].ids = next;
 		next += set->events[event].id_count;
 		set->events[event].id_count = 0;
 	}
-	for (size_t i = 0; i < set->opened.count; i++) {
-		struct sp_event *event = &set->events[set->opened.items[i].event];
-		set->ids[event->ids - set->ids + (ptrdiff_t)event->id_count++] =
-			set->opened.items[i].listed;
+	vec_each (item, &set->opened) {
+		struct sp_event *event = &set->events[item->event];
+		set->ids[event->ids - set->ids + (ptrdiff_t)event->id_count++] = item->listed;
 	}
 
 	*ret = set->events;
@@ -597,11 +574,11 @@ static struct sp_error *read_opened(const struct event_set *set, const struct op
 struct sp_error *event_set_read(const struct event_set *set, size_t index, struct event_total *ret)
 {
 	struct event_total total = {.lost_known = set->plan->support.format_lost};
-	for (size_t i = 0; i < set->opened.count; i++) {
+	vec_each (item, &set->opened) {
 		struct event_total one;
-		if (set->opened.items[i].event != index)
+		if (item->event != index)
 			continue;
-		TRY(read_opened(set, &set->opened.items[i], &one));
+		TRY(read_opened(set, item, &one));
 		total.value += one.value;
 		total.lost += one.lost;
 	}
@@ -665,8 +642,7 @@ static int reopen(struct event_set *set, struct opened *opened)
 /* Enables the CPU's reopened events if the other CPUs' events are enabled. */
 static int switch_on(const struct event_set *set, size_t cpu_index)
 {
-	for (size_t i = 0; i < set->opened.count; i++) {
-		const struct opened *opened = &set->opened.items[i];
+	vec_each (opened, &set->opened) {
 		const struct event_planned *planned = event_set_planned(set, opened->event);
 		enum switched switched = set->switched[opened->event];
 		bool on = switched == SWITCHED_NOT ? !planned->attr.disabled

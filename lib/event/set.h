@@ -11,8 +11,7 @@
  *
  * Polling a holder's fd tells when its ring has something.
  */
-#ifndef EVENT_SET_H
-#define EVENT_SET_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "base/vec.h"
@@ -60,11 +59,11 @@ struct event_place {
 };
 
 /*
- * Opens all events of a role at each place, and sets each place's status. Opening
- * an event of a task that runs on another CPU costs an interrupt there: places are
- * taken by last_cpu, by several threads that are moved to those CPUs, when there are
- * many (of the caller's the affinity is restored). Fails where an event cannot be opened for
- * another reason than the task's or CPU's end: the places done so far stay open.
+ * Opens all events of a role at each place, and sets each place's status. Opening an event of a
+ * task that runs on another CPU costs an interrupt there. So several threads move to the CPUs of
+ * last_cpu and open the places there, if there are many (the caller's affinity is restored). Fails
+ * if an event cannot be opened for another reason than that the task has ended or the CPU is
+ * offline: earlier places stay open.
  */
 struct sp_error *event_set_open(struct event_set *set, enum event_role role,
 				struct event_place *places, size_t count) SP_MUST_CHECK;
@@ -75,8 +74,7 @@ struct sp_error *event_set_open(struct event_set *set, enum event_role role,
  */
 uint64_t event_set_fds_needed(const struct event_plan *plan, size_t cpu_count, size_t place_count);
 
-/* Enables all events of a role. A task that ended is not an error. */
-struct sp_error *event_set_enable(struct event_set *set, enum event_role role) SP_MUST_CHECK;
+/* Disables all events of a role. A task that ended is not an error. */
 struct sp_error *event_set_disable(struct event_set *set, enum event_role role) SP_MUST_CHECK;
 
 /* Enables or disables one of the plan's sampling events. */
@@ -101,22 +99,22 @@ struct event_renamed_list {
 };
 
 /*
- * Opens all events of a CPU once more, in the place of those that it has, and on or off as these
- * were to be; what they counted stays in event_set_read(). Of sets of whole CPUs. `ret` is added to.
- * *offline_ret: it was in vain, as the CPU is offline.
+ * Opens all events of a CPU again, in place of its present ones, enabled or disabled as those.
+ * event_set_read() includes the earlier counts. Only for CPU-wide sets. Appends to `ret`.
+ * *offline_ret: the CPU is offline, and nothing was opened.
  */
 struct sp_error *event_set_reopen(struct event_set *set, size_t cpu_index,
 				  struct event_renamed_list *ret, bool *offline_ret) SP_MUST_CHECK;
 
 /*
- * The events as the file's header wants them: the samples in the plan's order,
- * then the side-band dummy; with the ids of all that was opened so far. Valid until the next
- * event_set_open() or event_set_free().
+ * Returns the events for the file's header: the samples in the plan's order, then the dummy for
+ * metadata, with the ids of all events opened so far. Valid until the next event_set_open() or
+ * event_set_free().
  */
 struct sp_error *event_set_events(struct event_set *set, const struct sp_event **ret,
 				  size_t *count_ret) SP_MUST_CHECK;
 
-/* An event's count over all places, children included. */
+/* An event's count over all places, including children. */
 struct event_total {
 	uint64_t value;
 	uint64_t lost; /* lost samples; 0 before Linux 6.0 */
@@ -126,5 +124,3 @@ struct event_total {
 /* Reads an event's total. `index` as in event_set_events(). */
 struct sp_error *event_set_read(const struct event_set *set, size_t index,
 				struct event_total *ret) SP_MUST_CHECK;
-
-#endif

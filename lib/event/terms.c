@@ -50,7 +50,7 @@ static const struct {
 
 static uint64_t find(const char *name, size_t size)
 {
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+	for (size_t i = 0; i < count_of(types); i++)
 		if (strlen(types[i].name) == size && memcmp(types[i].name, name, size) == 0)
 			return types[i].bit;
 	return 0;
@@ -63,8 +63,8 @@ static bool branch_types_parse(const char *text, size_t size, char separator, ui
 	const char *end = text + size;
 	uint64_t mask = 0;
 	for (;;) {
-		const char *next = memchr(text, separator, (size_t)(end - text));
-		uint64_t bit = find(text, (size_t)((next ? next : end) - text));
+		const char *next = memchr(text, separator, end - text);
+		uint64_t bit = find(text, (next ? next : end) - text);
 		if (!bit)
 			return false;
 		mask |= bit;
@@ -109,7 +109,7 @@ static struct sp_error *fits_u32(const struct applying *applying, uint32_t most,
 	snprintf(valid, sizeof(valid), "it goes up to %u", most);
 	if (applying->number > most)
 		return bad_value(applying, valid);
-	*ret = (uint32_t)applying->number;
+	*ret = applying->number;
 	return NULL;
 }
 
@@ -168,7 +168,7 @@ static struct sp_error *apply_time(struct applying *applying)
 static struct sp_error *apply_call_graph(struct applying *applying)
 {
 	static const char *const names[] = {"no", "fp", "dwarf", "lbr"};
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (uint32_t i = 0; i < count_of(names); i++)
 		if (slice_is(applying->term->value, names[i])) {
 			applying->spec->terms.call_graph = (enum event_terms_call_graph)i;
 			return NULL;
@@ -244,7 +244,7 @@ static struct sp_error *apply_aux_action(struct applying *applying)
 		const char *name;
 		uint32_t bit;
 	} actions[] = {{"start-paused", 1}, {"pause", 2}, {"resume", 4}};
-	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
+	for (size_t i = 0; i < count_of(actions); i++)
 		if (slice_is(applying->term->value, actions[i].name)) {
 			applying->spec->terms.aux_action |= actions[i].bit;
 			return NULL;
@@ -309,7 +309,7 @@ static const struct general_term {
 	{"metric-id", TERM_TEXT, 0, apply_nothing},
 	{"cpu", TERM_NUMBER, EVENT_TERM_CPU, apply_cpu},
 };
-#define GENERAL_COUNT (sizeof(general_terms) / sizeof(*general_terms))
+#define GENERAL_COUNT (count_of(general_terms))
 
 /* Reads a quoted text, in which commas and slashes have no meaning. */
 static struct sp_error *read_quoted(struct parser *parser, struct text_slice *ret)
@@ -383,13 +383,13 @@ static struct sp_error *apply_one(struct applying *applying, const struct genera
 struct sp_error *terms_apply_general(struct parser *parser, struct terms *terms,
 				     struct event_spec *spec)
 {
-	for (size_t i = 0; i < terms->count; i++) {
-		struct applying applying = {parser, spec, &terms->items[i], 0};
+	vec_each (term, terms) {
+		struct applying applying = {parser, spec, term, 0};
 		for (size_t j = 0; j < GENERAL_COUNT; j++) {
-			if (!slice_is(terms->items[i].name, general_terms[j].name))
+			if (!slice_is(term->name, general_terms[j].name))
 				continue;
 			TRY(apply_one(&applying, &general_terms[j]));
-			terms->items[i].used = true;
+			term->used = true;
 		}
 	}
 	return NULL;
@@ -417,8 +417,7 @@ static char *valid_terms(struct parser *parser, const struct pmu *pmu)
 struct sp_error *terms_check_used(struct parser *parser, const struct terms *terms,
 				  const struct pmu *pmu)
 {
-	for (size_t i = 0; i < terms->count; i++) {
-		const struct parsed_term *term = &terms->items[i];
+	vec_each (term, terms) {
 		if (term->used)
 			continue;
 		if (*term->name.text == '@')

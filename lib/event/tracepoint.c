@@ -39,6 +39,13 @@ static struct sp_error *add(struct tracepoints *tracepoints, const char *system,
 	return spec.name ? parser_add(tracepoints->parser, &spec) : error_no_memory();
 }
 
+/* Returns the error for a tracepoint with an id that this user cannot read. */
+static struct sp_error *forbid(struct tracepoints *tracepoints)
+{
+	tracepoints->parser->tracefs.state = TRACEFS_FORBIDDEN;
+	return tracefs_error(&tracepoints->parser->tracefs, "a tracepoint");
+}
+
 static struct sp_error *add_system(struct tracepoints *tracepoints, const char *system)
 {
 	const struct tracefs *tracefs = &tracepoints->parser->tracefs;
@@ -46,15 +53,21 @@ static struct sp_error *add_system(struct tracepoints *tracepoints, const char *
 	uint64_t id;
 	if (!is_glob(tracepoints->name)) {
 		int errnum = tracefs_id(tracefs, system, tracepoints->name, &id);
-		return errnum ? NULL : add(tracepoints, system, tracepoints->name, id);
+		return errnum == EACCES ? forbid(tracepoints)
+		       : errnum		? NULL
+					: add(tracepoints, system, tracepoints->name, id);
 	}
 	if (tracefs_names(tracefs, system, &names) == ENOMEM)
 		return error_no_memory();
-	for (size_t i = 0; i < names.count; i++) {
-		if (fnmatch(tracepoints->name, names.items[i], 0) != 0 ||
-		    tracefs_id(tracefs, system, names.items[i], &id) != 0)
+	vec_each (item, &names) {
+		if (fnmatch(tracepoints->name, *item, 0) != 0)
 			continue;
-		TRY(add(tracepoints, system, names.items[i], id));
+		int errnum = tracefs_id(tracefs, system, *item, &id);
+		if (errnum == EACCES)
+			return forbid(tracepoints);
+		if (errnum)
+			continue;
+		TRY(add(tracepoints, system, *item, id));
 	}
 	return NULL;
 }
@@ -116,10 +129,11 @@ struct sp_error *tracepoint_system_exists(struct parser *parser, struct text_sli
 	*ret = false;
 	if (error || !parser->tracefs.path)
 		return error;
-	CLEANUP_FREE char *path = format_text("%s/events/%.*s", parser->tracefs.path,
-					      (int)system.size, system.text);
+	const char *name = parser_copy_slice(parser, system);
+	NEED(name);
+	CLEANUP_FREE char *path = format_text("%s/events/%s", parser->tracefs.path, name);
 	NEED(path);
-	*ret = memchr(system.text, '*', system.size) || access(path, F_OK) == 0;
+	*ret = is_glob(name) || access(path, F_OK) == 0;
 	return NULL;
 }
 
@@ -141,6 +155,8 @@ struct sp_error *parse_tracepoint(struct parser *parser, struct text_slice syste
 		return parser_prefix_error(parser, system.text,
 					   tracefs_error(&parser->tracefs, "a tracepoint"));
 	struct sp_error *error = add_all(&tracepoints);
+	if (error && parser->tracefs.state == TRACEFS_FORBIDDEN)
+		return parser_prefix_error(parser, system.text, error);
 	if (error || parser->specs->count > before)
 		return error;
 	return unknown(&tracepoints, system.text, name.text);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Events by the names of processor vendors, through libpfm. */
-#ifndef EVENT_VENDOR_H
-#define EVENT_VENDOR_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ typedef bool vendor_event_fn(void *arg, const char *name, const char *descriptio
  * Lists all events that libpfm has for this CPU. VENDOR_BAD_ATTRIBUTE if the callback ended the list.
  */
 enum vendor_answer libpfm_events_list(vendor_event_fn *event, void *arg);
-
-#endif

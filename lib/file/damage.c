@@ -19,8 +19,8 @@ static void free_text(struct damage *damage)
 
 void damage_list_deinit(struct damage_list *list)
 {
-	for (size_t i = 0; i < list->places.count; i++)
-		free_text(&list->places.items[i]);
+	vec_each (place, &list->places)
+		free_text(place);
 	vec_deinit(&list->places);
 	pthread_mutex_destroy(&list->lock);
 }
@@ -87,8 +87,7 @@ bool damage_list_count_unlisted(struct damage_list *list, uint64_t offset)
 void damage_list_remove_data(struct damage_list *list)
 {
 	size_t left = 0;
-	for (size_t i = 0; i < list->places.count; i++) {
-		struct damage *damage = &list->places.items[i];
+	vec_each (damage, &list->places) {
 		if (damage->of_data)
 			free_text(damage);
 		else

@@ -4,8 +4,7 @@
  * others only counted. Threads may add places at the same time; all other functions must not run in
  * parallel.
  */
-#ifndef FILE_DAMAGE_H
-#define FILE_DAMAGE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ void damage_list_remove_data(struct damage_list *list);
 /* Returns the number of listed places, plus one item for all that are not listed. */
 size_t damage_list_count(const struct damage_list *list);
 const struct sp_damage *damage_list_item(const struct damage_list *list, size_t index);
-
-#endif

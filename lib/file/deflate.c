@@ -113,7 +113,7 @@ struct sp_error *deflater_put(struct deflater *deflater, const void *bytes, size
 		size_t piece = frame_size - at < PAYLOAD_MAX ? frame_size - at : PAYLOAD_MAX;
 		put_u32(&put, SP_RECORD_COMPRESSED);
 		put_u16(&put, 0);
-		put_u16(&put, (uint16_t)(HEADER_SIZE + piece));
+		put_u16(&put, HEADER_SIZE + piece);
 		put_bytes(&put, deflater->frame + at, piece);
 		at += piece;
 	}

@@ -3,8 +3,7 @@
  * Compression of records to COMPRESSED records (81), as by perf record -z. A build without libzstd
  * has deflate_none.c: deflater_new() then fails with SP_ERROR_UNSUPPORTED.
  */
-#ifndef FILE_DEFLATE_H
-#define FILE_DEFLATE_H
+#pragma once
 
 #include "record/encode.h"
 
@@ -23,5 +22,3 @@ void deflater_free(struct deflater *deflater);
  */
 struct sp_error *deflater_put(struct deflater *deflater, const void *bytes, size_t size,
 			      struct record_buffer *records) SP_MUST_CHECK;
-
-#endif

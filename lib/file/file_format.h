@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Layout of a perf.data file: the file header and the numbers of the features. */
-#ifndef FILE_FILE_FORMAT_H
-#define FILE_FILE_FORMAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -96,5 +95,3 @@ enum file_feature {
 #define FEATURE_SIMPLEPERF_FILE 128
 #define FEATURE_SIMPLEPERF_META_INFO 129
 #define FEATURE_SIMPLEPERF_FILE2 132
-
-#endif

@@ -82,14 +82,14 @@ void mapping_begin(struct file_mapping *mapping, int fd)
 	if (!mapping->bytes && is_local(fd) && take_lease(fd)) {
 		bool known = fstat(fd, &status) == 0 && status.st_size > 0 &&
 			     (uint64_t)status.st_size <= SIZE_MAX;
-		void *bytes = known ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd,
-					   0) : MAP_FAILED;
+		void *bytes = known ? mmap(NULL, status.st_size, PROT_READ, MAP_SHARED, fd, 0)
+				    : MAP_FAILED;
 		if (bytes == MAP_FAILED) {
 			fcntl(fd, F_SETLEASE, F_UNLCK);
 		} else {
 			mapping->fd = fd;
 			mapping->bytes = bytes;
-			mapping->size = (uint64_t)status.st_size;
+			mapping->size = status.st_size;
 			mapping->ending = false;
 		}
 	}
@@ -116,7 +116,7 @@ static bool is_cached(const struct file_mapping *mapping, uint64_t offset, uint6
 {
 	struct { uint64_t offset, size; } range = {offset, size};
 	struct { uint64_t cached, dirty, writeback, evicted, recently; } state;
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t page = sysconf(_SC_PAGESIZE);
 	if (syscall(SYS_cachestat, mapping->fd, &range, &state, 0) == 0)
 		return state.cached >= (size + page - 1) / page;
 	return madvise(mapping->bytes + offset, size, MADV_POPULATE_READ) == 0;

@@ -14,8 +14,7 @@
  *
  * A window that cannot be opened is no error: the caller reads instead.
  */
-#ifndef FILE_FILE_MAPPING_H
-#define FILE_FILE_MAPPING_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ void mapping_end(struct file_mapping *mapping);
  */
 const uint8_t *mapping_open(struct file_mapping *mapping, uint64_t offset, uint64_t size);
 void mapping_close(struct file_mapping *mapping, uint64_t offset, uint64_t size);
-
-#endif

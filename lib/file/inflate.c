@@ -49,7 +49,7 @@ bool inflater_unfinished(const struct inflater *inflater)
 const char *inflater_step(struct inflater *inflater, struct inflate_input *input, uint8_t *out,
 			  size_t room, size_t *got_ret)
 {
-	ZSTD_inBuffer in = {.src = input->pos, .size = (size_t)(input->end - input->pos)};
+	ZSTD_inBuffer in = {.src = input->pos, .size = input->end - input->pos};
 	ZSTD_outBuffer to = {.dst = out, .size = room};
 	size_t status = ZSTD_decompressStream(inflater->stream, &to, &in);
 	if (ZSTD_isError(status))

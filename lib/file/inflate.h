@@ -3,8 +3,7 @@
  * Decompresses a zstd stream that arrives in pieces of any size. A build without libzstd has
  * inflate_none.c: inflater_new() then fails with SP_ERROR_UNSUPPORTED.
  */
-#ifndef FILE_INFLATE_H
-#define FILE_INFLATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ struct inflate_input {
  */
 const char *inflater_step(struct inflater *inflater, struct inflate_input *input, uint8_t *out,
 			  size_t room, size_t *got_ret);
-
-#endif

@@ -3,8 +3,7 @@
  * Adds damage that sp_reader_damage() returns. Threads may add at the same time. Functions take
  * ownership of a struct sp_error, except reader_list_damage().
  */
-#ifndef FILE_READER_DAMAGE_H
-#define FILE_READER_DAMAGE_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "record/raw.h"
@@ -54,5 +53,3 @@ void reader_clear_data_damage(struct sp_reader *reader);
  * none.
  */
 const struct sp_damage *reader_unfinished_damage(const struct sp_reader *reader);
-
-#endif

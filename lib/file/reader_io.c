@@ -19,7 +19,7 @@ struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, vo
 			     size_t size)
 {
 	size_t got;
-	int errnum = io_pread(reader->data_fd, to, size, (off_t)offset, &got);
+	int errnum = io_pread(reader->data_fd, to, size, offset, &got);
 	if (errnum)
 		return error_os(errnum, "cannot read %s", reader->data_path);
 	if (got < size)
@@ -71,7 +71,7 @@ struct sp_error *reader_load(struct sp_reader *reader, uint64_t offset, uint64_t
 	reader->loaded += size;
 	uint8_t *bytes = arena_alloc(&reader->arena, size);
 	NEED(bytes);
-	int errnum = io_pread(reader->fd, bytes, size, (off_t)offset, &got);
+	int errnum = io_pread(reader->fd, bytes, size, offset, &got);
 	if (errnum)
 		return error_os(errnum, "cannot read %s", reader->path);
 	if (got < size)

@@ -3,8 +3,7 @@
  * Access to the bytes of an open recording. After opening, functions with a const reader are thread-
  * safe. The reader owns returned objects and bytes.
  */
-#ifndef FILE_READER_IO_H
-#define FILE_READER_IO_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "base/cursor.h"
@@ -55,5 +54,3 @@ char *reader_copy_text(struct sp_reader *reader, const void *bytes, size_t size)
  */
 struct sp_error *reader_load(struct sp_reader *reader, uint64_t offset, uint64_t size,
 			     const uint8_t **ret) SP_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* State of the reader. lib/reader sets it while opening; afterwards only the damage changes. */
-#ifndef FILE_READER_STRUCT_H
-#define FILE_READER_STRUCT_H
+#pragma once
 
 #include <stdatomic.h>
 #include "base/arena.h"
@@ -39,6 +38,7 @@ struct sp_reader {
 	bool features_behind;   /* the feature table has payloads after the data */
 	uint64_t features_end;  /* end of the last payload in the feature table */
 	bool has_feature_records;
+	uint8_t header[sizeof(struct file_header)]; /* the file's first bytes when it was opened */
 	struct arena arena; /* owns all members below that are not vectors */
 	VEC(struct sp_event) events;
 	struct feature_payload features[FILE_FEATURE_BITS];
@@ -58,5 +58,3 @@ struct sp_reader {
 	struct decoder *decoder;
 	struct sp_record record;
 };
-
-#endif

@@ -14,24 +14,14 @@ static struct sp_error *damaged(const struct tracing_data_reader *reading, const
 	return cursor_error(&reading->cursor, "tracing data: %s does not fit", what);
 }
 
-/* Reads a string that ends within the blob. */
-static bool read_string(struct cursor *cursor, const char **ret)
-{
-	size_t left = cursor_left(cursor);
-	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
-	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
-}
-
 static struct sp_error *read_text(struct tracing_data_reader *reading, enum trace_file kind,
 				  const char *system, uint64_t size, const char *what)
 {
 	const uint8_t *text;
-	if (size > cursor_left(&reading->cursor) ||
-	    !cursor_bytes(&reading->cursor, (size_t)size, &text))
+	if (size > cursor_left(&reading->cursor) || !cursor_bytes(&reading->cursor, size, &text))
 		return damaged(reading, what);
 	const struct trace_visitor *visitor = reading->visitor;
-	NEED(!visitor->file ||
-	     visitor->file(visitor->arg, kind, system, (const char *)text, (size_t)size));
+	NEED(!visitor->file || visitor->file(visitor->arg, kind, system, (const char *)text, size));
 	return NULL;
 }
 
@@ -59,7 +49,7 @@ static struct sp_error *read_short_file(struct tracing_data_reader *reading, enu
 static struct sp_error *read_named(struct tracing_data_reader *reading, const char *name)
 {
 	const char *found;
-	if (!read_string(&reading->cursor, &found) || strcmp(found, name) != 0)
+	if (!cursor_text(&reading->cursor, &found) || strcmp(found, name) != 0)
 		return damaged(reading, name);
 	bool page = !strcmp(name, "header_page");
 	return read_file(reading, page ? TRACE_HEADER_PAGE : TRACE_HEADER_EVENT, NULL, name);
@@ -85,7 +75,7 @@ static struct sp_error *read_systems(struct tracing_data_reader *reading)
 		return damaged(reading, "the number of systems");
 	for (uint32_t i = 0; !error && i < count; i++) {
 		const char *system;
-		if (!read_string(&reading->cursor, &system))
+		if (!cursor_text(&reading->cursor, &system))
 			return damaged(reading, "a system's name");
 		error = read_formats(reading, TRACE_FORMAT, system);
 	}
@@ -102,7 +92,7 @@ static struct sp_error *read_header(struct tracing_data_reader *reading, bool *h
 	uint8_t big_endian;
 	if (!cursor_bytes(cursor, sizeof(magic), &found) || memcmp(found, magic, sizeof(magic)))
 		return cursor_error(cursor, "tracing data does not begin as such does");
-	if (!read_string(cursor, &version) || !cursor_u8(cursor, &big_endian) ||
+	if (!cursor_text(cursor, &version) || !cursor_u8(cursor, &big_endian) ||
 	    !cursor_u8(cursor, &header.long_size))
 		return damaged(reading, "the header");
 	*has_tasks_ret = strcmp(version, "0.6") >= 0;

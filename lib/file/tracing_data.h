@@ -16,8 +16,7 @@
  *	u32     size, printk_formats
  *	u64     size, names of tasks (0.6)
  */
-#ifndef FILE_TRACING_DATA_H
-#define FILE_TRACING_DATA_H
+#pragma once
 
 #include <sprof/record.h>
 #include "base/error.h"
@@ -56,5 +55,3 @@ struct trace_visitor {
  */
 struct sp_error *trace_container_read(const struct sp_bytes *blob, const char *path,
 				      const struct trace_visitor *visitor) SP_MUST_CHECK;
-
-#endif

@@ -4,23 +4,23 @@
 #include "findings/sources.h"
 
 /* Adds that the recording is unfinished: its recorder still ran at the last sample. */
-static bool add_unfinished(const struct analysis_view *view, enum sp_finding_kind kind,
+static void add_unfinished(const struct analysis_view *view, enum sp_finding_kind kind,
 			   const char *what)
 {
 	const struct sp_finding finding = {.kind = kind, .cause = "unfinished"};
 	char time[FINDING_TEXT];
 	const struct sp_time_span span = view->recording->span;
 	bool timed = span.end_ns > 0;
-	return finding_add(view, &finding, "%s%s%s", what, timed ? " — last sample after " : "",
-			   timed ? time_text(span.end_ns - span.begin_ns, time) : "");
+	finding_add(view, &finding, "%s%s%s", what, timed ? " — last sample after " : "",
+		    timed ? time_text(span.end_ns - span.begin_ns, time) : "");
 }
 
-static bool find_places(const struct analysis_view *view)
+static void find_places(const struct analysis_view *view)
 {
 	const struct sp_damage *unfinished = reader_unfinished_damage(view->read->reader);
 	size_t places = sp_reader_damage_count(view->read->reader), first = 0;
-	if (unfinished && !add_unfinished(view, SP_FINDING_DAMAGE, unfinished->what))
-		return false;
+	if (unfinished)
+		add_unfinished(view, SP_FINDING_DAMAGE, unfinished->what);
 	if (unfinished && sp_reader_damage(view->read->reader, 0) == unfinished)
 		first++;
 	places -= unfinished != NULL;
@@ -28,36 +28,38 @@ static bool find_places(const struct analysis_view *view)
 		.kind = SP_FINDING_DAMAGE, .cause = "damage",
 		.remedy = places > 1 ? "list all places: sprof info" : NULL,
 	};
-	return !places ||
-	       finding_add(view, &finding,
-			   "the recording is damaged in %zu place%s; the rest is shown: %s", places,
-			   plural(places), sp_reader_damage(view->read->reader, first)->what);
+	if (places)
+		finding_add(view, &finding,
+			    "the recording is damaged in %zu place%s; the rest is shown: %s",
+			    places, plural(places),
+			    sp_reader_damage(view->read->reader, first)->what);
 }
 
-bool find_damage(const struct analysis_view *view)
+void find_damage(const struct analysis_view *view)
 {
 	uint64_t unknown = 0;
-	for (size_t i = 0; i < view->workers->count; i++)
-		unknown += view->workers->items[i].counted.unknown_event;
+	vec_each (worker, view->workers)
+		unknown += worker->counted.unknown_event;
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_DAMAGE, .cause = "unknown_event", .samples = unknown,
 	};
 	char count[FINDING_TEXT];
-	if (unknown && !finding_add(view, &finding,
-				    "%s sample%s of an event that the recording does not "
-				    "describe: omitted",
-				    count_text(unknown, count), plural(unknown)))
-		return false;
-	return find_places(view);
+	if (unknown)
+		finding_add(view, &finding,
+			    "%s sample%s of an event that the recording does not "
+			    "describe: omitted",
+			    count_text(unknown, count), plural(unknown));
+	find_places(view);
 }
 
-bool find_unfinished(const struct analysis_view *view)
+void find_unfinished(const struct analysis_view *view)
 {
 	const char *unfinished = sp_reader_unfinished(view->read->reader);
-	return !unfinished || add_unfinished(view, SP_FINDING_NOTE, unfinished);
+	if (unfinished)
+		add_unfinished(view, SP_FINDING_NOTE, unfinished);
 }
 
-bool find_notes(const struct analysis_view *view)
+void find_notes(const struct analysis_view *view)
 {
 	const struct sp_time_span span = view->recording->span;
 	for (size_t i = 0; i < view->read->sideband.notes.count; i++) {
@@ -68,9 +70,7 @@ bool find_notes(const struct analysis_view *view)
 			.kind = SP_FINDING_NOTE,
 			.cause = i < view->read->sideband.recorded_notes ? "recorder" : "analysis",
 		};
-		if (!finding_add(view, &finding, "%s%s%s", note->text, timed ? " — after " : "",
-				 timed ? time_text(note->time_ns - span.begin_ns, time) : ""))
-			return false;
+		finding_add(view, &finding, "%s%s%s", note->text, timed ? " — after " : "",
+			    timed ? time_text(note->time_ns - span.begin_ns, time) : "");
 	}
-	return true;
 }

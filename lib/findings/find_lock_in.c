@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "findings/sources.h"
 
-bool find_lock_in(const struct analysis_view *view)
+void find_lock_in(const struct analysis_view *view)
 {
 	char text[SP_WORDS_SIZE], remedy[FINDING_TEXT];
 	for (uint16_t event = 0; event < view->recording->event_count; event++) {
@@ -15,7 +15,9 @@ bool find_lock_in(const struct analysis_view *view)
 		struct sp_lock_in lock_in;
 		if (view->work->times->roles[event] == ROLE_NONE)
 			continue;
-		if (!sp_lock_in_find(view_attr(view, event), 0, &lock_in))
+		const struct perf_event_attr *attr = view_attr(view, event);
+		if ((view->read->sideband.dithered && attr->freq) ||
+		    !sp_lock_in_find(attr, 0, &lock_in))
 			continue;
 		sp_lock_in_text(&lock_in, text, sizeof(text));
 		snprintf(remedy, sizeof(remedy), "record with -F %llu",
@@ -24,9 +26,7 @@ bool find_lock_in(const struct analysis_view *view)
 			.kind = SP_FINDING_LOCK_IN, .cause = "lock_in", .event = profile->event,
 			.remedy = remedy,
 		};
-		if (!finding_add(view, &finding, "%s: %s; errors may exceed the intervals",
-				 profile->event, text))
-			return false;
+		finding_add(view, &finding, "%s: %s; errors may exceed the intervals",
+			    profile->event, text);
 	}
-	return true;
 }

@@ -37,19 +37,17 @@ static void focus_time(const struct sp_loss *losses, size_t count, uint64_t tota
 	}
 }
 
-static bool focus_cpu(const struct sp_loss *losses, size_t count, uint64_t total,
-		      struct loss_focus *focus)
+static void focus_cpu(const struct analysis_view *view, const struct sp_loss *losses, size_t count,
+		      uint64_t total, struct loss_focus *focus)
 {
 	struct u64map index_of = {0};
 	CLEANUP_FREE uint64_t *sums = calloc(count, sizeof(*sums));
 	uint64_t most = 0;
 	focus->cpu = UINT32_MAX;
-	for (size_t i = 0; sums && i < count; i++) {
-		uint32_t *index = u64map_put(&index_of, losses[i].cpu, (uint32_t)index_of.count, NULL);
-		if (!index) {
-			u64map_deinit(&index_of);
-			return false;
-		}
+	for (size_t i = 0; finding_need(view, sums) && i < count; i++) {
+		uint32_t *index = u64map_put(&index_of, losses[i].cpu, index_of.count, NULL);
+		if (!finding_need(view, index))
+			break;
 		sums[*index] += losses[i].lost;
 		if (sums[*index] > most) {
 			most = sums[*index];
@@ -58,11 +56,10 @@ static bool focus_cpu(const struct sp_loss *losses, size_t count, uint64_t total
 	}
 	u64map_deinit(&index_of);
 	focus->cpu_share = (double)most / (double)total;
-	return sums != NULL;
 }
 
 /* Writes when and where losses happened: ", 96% of them on CPU 1, most between 1.20 s and 1.45 s". */
-static bool describe_focus(const struct analysis_view *view, const struct sp_loss *losses,
+static void describe_focus(const struct analysis_view *view, const struct sp_loss *losses,
 			   size_t count, char *text, size_t size)
 {
 	uint64_t total = 0, start_ns = view->recording->span.begin_ns;
@@ -73,16 +70,15 @@ static bool describe_focus(const struct analysis_view *view, const struct sp_los
 	for (size_t i = 0; i < count; i++)
 		total = weight_add(total, losses[i].lost);
 	if (!total)
-		return true;
+		return;
 	focus_time(losses, count, total, &focus);
-	if (!focus_cpu(losses, count, total, &focus))
-		return false;
+	focus_cpu(view, losses, count, total, &focus);
 	if (focus.cpu != UINT32_MAX)
 		snprintf(text, size, ", %s of them on CPU %u", share_text(focus.cpu_share, share),
 			 focus.cpu);
 	if (view->read->sideband.by_offset || focus.begin_ns < start_ns ||
 	    focus.end_ns < focus.begin_ns)
-		return true;
+		return;
 	/*
 	 * The kernel reports a loss when the ring buffer has room again, so the record's time is the
 	 * loss's end.
@@ -96,7 +92,6 @@ static bool describe_focus(const struct analysis_view *view, const struct sp_los
 				time_text(focus.end_ns - start_ns, end));
 	else
 		snprintf(text + strlen(text), size - strlen(text), ", throughout the recording");
-	return true;
 }
 
 static bool is_dummy(const struct perf_event_attr *attr)
@@ -133,7 +128,7 @@ static const char *loss_remedy(const struct analysis_view *view, uint16_t event,
 /* Share of the losses until the first round that changes the answer: the rest is complete. */
 #define ATTACHING_LEAST 0.5
 
-static bool add_lost_metadata(const struct analysis_view *view, uint64_t lost, const char *where)
+static void add_lost_metadata(const struct analysis_view *view, uint64_t lost, const char *where)
 {
 	char rings[FINDING_TEXT], remedy[80] = "record fewer processes: -p PID";
 	if (larger_rings_option(view, rings))
@@ -142,13 +137,13 @@ static bool add_lost_metadata(const struct analysis_view *view, uint64_t lost, c
 		.kind = SP_FINDING_LOST, .cause = "lost_metadata", .remedy = remedy,
 	};
 	char count[FINDING_TEXT];
-	return finding_add(view, &finding,
-			   "%s metadata record%s (mmap, comm, fork) lost%s: symbols may "
-			   "be missing or wrong",
-			   count_text(lost, count), plural(lost), where);
+	finding_add(view, &finding,
+		    "%s metadata record%s (mmap, comm, fork) lost%s: symbols may "
+		    "be missing or wrong",
+		    count_text(lost, count), plural(lost), where);
 }
 
-static bool find_event_losses(const struct analysis_view *view, uint16_t event,
+static void find_event_losses(const struct analysis_view *view, uint16_t event,
 			      const struct sp_loss *losses, size_t count)
 {
 	const struct sp_profile *profile = &view->recording->totals[event];
@@ -158,14 +153,15 @@ static bool find_event_losses(const struct analysis_view *view, uint16_t event,
 	bool metadata = is_dummy(view_attr(view, event));
 	/* Losses that concern only other processes need no finding. */
 	if (!profile->lost || (!metadata && !own))
-		return true;
-	if (!describe_focus(view, losses, count, where, sizeof(where)))
-		return false;
-	if (metadata)
-		return add_lost_metadata(view, profile->lost, where);
-	double all = (double)own;
-	for (size_t i = 0; i < view->workers->count; i++)
-		all += (double)view->workers->items[i].counted.events[event].recorded;
+		return;
+	describe_focus(view, losses, count, where, sizeof(where));
+	if (metadata) {
+		add_lost_metadata(view, profile->lost, where);
+		return;
+	}
+	double all = own;
+	vec_each (worker, view->workers)
+		all += (double)worker->counted.events[event].recorded;
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_LOST,
 		.cause = "lost",
@@ -181,31 +177,29 @@ static bool find_event_losses(const struct analysis_view *view, uint16_t event,
 	if (attaching >= ATTACHING_LEAST)
 		snprintf(where + strlen(where), sizeof(where) - strlen(where),
 			 ", %s while attaching", share_text(attaching, share));
-	return finding_add(view, &finding, "%s%s sample%s of %s (%s) lost%s%s",
-			   *of_all ? "about " : "", count_text(own, owns), plural(own),
-			   profile->event, share_text(finding.share, share), of_all, where);
+	finding_add(view, &finding, "%s%s sample%s of %s (%s) lost%s%s",
+		    *of_all ? "about " : "", count_text(own, owns), plural(own),
+		    profile->event, share_text(finding.share, share), of_all, where);
 }
 
-bool find_losses(const struct analysis_view *view)
+void find_losses(const struct analysis_view *view)
 {
 	const struct sp_losses *all = view->read->sideband.losses;
 	size_t total = sp_losses_moment_count(all);
 	CLEANUP_FREE struct sp_loss *losses = calloc(total + 1, sizeof(*losses));
-	if (!losses)
-		return false;
+	if (!finding_need(view, losses))
+		return;
 	for (uint16_t event = 0; event < view->recording->event_count; event++) {
 		size_t count = 0;
 		for (size_t i = 0; i < total; i++)
 			if (sp_losses_moment(all, i)->event == event)
 				losses[count++] = *sp_losses_moment(all, i);
 		qsort(losses, count, sizeof(*losses), compare_losses);
-		if (!find_event_losses(view, event, losses, count))
-			return false;
+		find_event_losses(view, event, losses, count);
 	}
-	return true;
 }
 
-bool find_throttling(const struct analysis_view *view)
+void find_throttling(const struct analysis_view *view)
 {
 	for (size_t i = 0; i < view->recording->event_count; i++) {
 		const struct sp_profile *profile = &view->recording->totals[i];
@@ -221,12 +215,10 @@ bool find_throttling(const struct analysis_view *view)
 			.kind = SP_FINDING_THROTTLED, .cause = "throttled", .event = profile->event,
 			.share = part, .remedy = remedy,
 		};
-		if (!finding_add(view, &finding,
-				 "%s was throttled %s%s, for %s in total: samples are "
-				 "missing there",
-				 profile->event, count == 1 ? "once" : count_text(count, times),
-				 count == 1 ? "" : " times", time_text(ns, time)))
-			return false;
+		finding_add(view, &finding,
+			    "%s was throttled %s%s, for %s in total: samples are "
+			    "missing there",
+			    profile->event, count == 1 ? "once" : count_text(count, times),
+			    count == 1 ? "" : " times", time_text(ns, time));
 	}
-	return true;
 }

@@ -15,7 +15,7 @@ static uint64_t count_samples(const struct analysis_view *view)
 	return samples;
 }
 
-bool find_stored_names(const struct analysis_view *view)
+void find_stored_names(const struct analysis_view *view)
 {
 	size_t modules = 0, left_out = 0;
 	for (size_t i = 0; i < machine_module_count(view->read->machine); i++) {
@@ -25,22 +25,22 @@ bool find_stored_names(const struct analysis_view *view)
 					      machine_module(view->read->machine, i));
 	}
 	if (!modules)
-		return true;
+		return;
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_NOTE,
 		.cause = "stored_names",
 		.samples = count_samples(view),
 	};
-	if (!finding_add(view, &finding,
-			 "names of %zu file%s come from the recording, not from the files", modules,
-			 plural(modules)))
-		return false;
+	finding_add(view, &finding,
+		    "names of %zu file%s come from the recording, not from the files", modules,
+		    plural(modules));
 	const struct sp_finding unstored = {
 		.kind = SP_FINDING_MISSING_FILE, .cause = "file_left_out",
 		.remedy = "store them while they exist, after a recording: sprof archive FILE",
 	};
-	return !left_out || finding_add(view, &unstored,
-					"%zu file%s not found here, and too large to be stored "
-					"in the recording: stacks may lack callers",
-					left_out, plural(left_out));
+	if (left_out)
+		finding_add(view, &unstored,
+			    "%zu file%s not found here, and too large to be stored in the "
+			    "recording: stacks may lack callers",
+			    left_out, plural(left_out));
 }

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "findings/sources.h"
 #include "record/note.h"
+#include "record/python_record.h"
 
 /* Limit on findings by module, and least share of each. The other modules share one finding. */
 #define MODULES_MAX 64
@@ -67,20 +68,20 @@ static const struct problem {
 				"of %s have no symbols (files are too large)"},
 };
 
-static bool add_problem(struct symbol_problems *problems_found, const struct symbol_problem *found)
+static void add_problem(const struct analysis_view *view, struct symbol_problems *problems_found,
+			const struct symbol_problem *found)
 {
 	bool added;
 	const char *text = found->text ?: found->name;
 	uint64_t hash = hash_pair(hash_bytes(text, strlen(text)), found->problem);
-	if (!vec_reserve(problems_found, problems_found->count + 1))
-		return false;
-	const uint32_t *index = u64map_put(&problems_found->index_of, hash,
-					   (uint32_t)problems_found->count, &added);
-	if (!index)
-		return false;
+	const uint32_t *index = NULL;
+	if (vec_reserve(problems_found, problems_found->count + 1))
+		index = u64map_put(&problems_found->index_of, hash, problems_found->count, &added);
+	if (!finding_need(view, index))
+		return;
 	if (added) {
 		*vec_push(problems_found) = *found;
-		return true;
+		return;
 	}
 	struct symbol_problem *known = &problems_found->items[*index];
 	if (found->samples > known->name_samples) {
@@ -90,7 +91,6 @@ static bool add_problem(struct symbol_problems *problems_found, const struct sym
 	known->modules++;
 	known->samples += found->samples;
 	known->weight = weight_add(known->weight, found->weight);
-	return true;
 }
 
 static struct missing *unmapped_of(struct unmapped *unmapped, const struct frame *frame)
@@ -130,7 +130,7 @@ static void add_named(const struct analysis_view *view, struct missing *named)
 	}
 }
 
-static bool collect(const struct analysis_view *view, const struct missing *missing,
+static void collect(const struct analysis_view *view, const struct missing *missing,
 		    struct symbol_problems *problems_found)
 {
 	for (size_t i = 0; i < machine_module_count(view->read->machine); i++) {
@@ -145,17 +145,15 @@ static bool collect(const struct analysis_view *view, const struct missing *miss
 			.weight = missing[i].weight,
 		};
 		if (!found.name)
-			return false;
+			return;
 		found.problem = resolver_problem(view->read->resolver, module,
 						 &found.text, &found.remedy);
 		const struct runtime *runtime = machine_runtime(view->read->machine, module->pid);
 		if (runtime && found.problem == RESOLVER_NO_PERF_MAP)
 			found.remedy = runtime_remedy(
 				runtime->symbols, !view->read->sideband.has_older);
-		if (!add_problem(problems_found, &found))
-			return false;
+		add_problem(view, problems_found, &found);
 	}
-	return true;
 }
 
 static int compare_problems(const void *a, const void *b)
@@ -167,24 +165,38 @@ static int compare_problems(const void *a, const void *b)
 }
 
 /*
- * Sums of all events that are counted. Weights can be added only if there is one event. In a mode
- * of time they are 0: leaves are scaled to the threads' times, totals are not.
+ * Sums of all events that are counted. Weights of several events add up only in modes of time,
+ * where they are times of threads.
  */
 struct whole {
 	uint64_t samples, weight;
 	size_t events;
+	bool is_time;
 };
+
+/* Returns the times that leaves have, which are scaled to the threads' times; totals are not. */
+static uint64_t time_of_leaves(const struct analysis_view *view)
+{
+	uint64_t time_ns = 0;
+	for (struct worker_leaf at = {0}; workers_next_leaf(view->workers, &at);)
+		time_ns = weight_add(time_ns, at.leaf->weight);
+	return time_ns;
+}
 
 static double share_of(const struct whole *whole, uint64_t samples, uint64_t weight)
 {
-	if (whole->events == 1 && whole->weight)
+	if ((whole->is_time || whole->events == 1) && whole->weight)
 		return (double)weight / (double)whole->weight;
 	return whole->samples ? (double)samples / (double)whole->samples : 0;
 }
 
-static const char *counted(const struct analysis_view *view)
+/* Returns the name of what a share is of, because other views have other shares. */
+static const char *counted(const struct analysis_view *view, const struct whole *whole)
 {
-	return view->work->options->samples.branches ? "branches" : "samples";
+	return view->work->options->samples.branches ? "branches"
+	       : whole->is_time			     ? "samples (by time)"
+	       : whole->events > 1		     ? "all events' samples"
+						     : "samples";
 }
 
 /* A finding about a share of the samples. %s in `summary` stands for "samples" or "branches". */
@@ -194,7 +206,7 @@ struct share_finding {
 	const char *detail; /* text after the object; NULL: none */
 };
 
-static bool add_share(const struct analysis_view *view, const struct whole *whole,
+static void add_share(const struct analysis_view *view, const struct whole *whole,
 		      const struct missing *part, const struct share_finding *about)
 {
 	struct sp_finding finding = about->finding;
@@ -202,19 +214,19 @@ static bool add_share(const struct analysis_view *view, const struct whole *whol
 	/* The summary is a constant with one %s. */
 	const char *blank = strstr(about->summary, "%s");
 	snprintf(summary, sizeof(summary), "%.*s%s%s", (int)(blank - about->summary),
-		 about->summary, counted(view), blank + 2);
+		 about->summary, counted(view, whole), blank + 2);
 	finding.samples = part->samples;
 	finding.share = share_of(whole, part->samples, part->weight);
-	finding.summary = arena_copy_string(&view->analysis->arena, summary, strlen(summary));
+	finding.summary = arena_strdup(&view->analysis->arena, summary);
 	bool object = finding.object != NULL;
-	return finding.summary &&
-	       finding_add(view, &finding, "%s %s%s%s%s%s%s", share_text(finding.share, share),
-			   summary, object ? ": " : "", finding.object ?: "",
-			   about->detail ? " (" : "", about->detail ?: "",
-			   about->detail ? ")" : "");
+	if (finding_need(view, finding.summary))
+		finding_add(view, &finding, "%s %s%s%s%s%s%s", share_text(finding.share, share),
+			    summary, object ? ": " : "", finding.object ?: "",
+			    about->detail ? " (" : "", about->detail ?: "",
+			    about->detail ? ")" : "");
 }
 
-static bool add_module(const struct analysis_view *view, const struct whole *whole,
+static void add_module(const struct analysis_view *view, const struct whole *whole,
 		       const struct symbol_problem *found)
 {
 	const struct problem *problem = &problems[found->problem];
@@ -229,10 +241,10 @@ static bool add_module(const struct analysis_view *view, const struct whole *who
 			    .remedy = found->remedy},
 		.summary = problem->summary, .detail = found->text,
 	};
-	return add_share(view, whole, &part, &about);
+	add_share(view, whole, &part, &about);
 }
 
-static bool add_modules(const struct analysis_view *view, const struct whole *whole,
+static void add_modules(const struct analysis_view *view, const struct whole *whole,
 			const struct symbol_problems *problems_found)
 {
 	struct symbol_problem rest = {0};
@@ -240,8 +252,7 @@ static bool add_modules(const struct analysis_view *view, const struct whole *wh
 		const struct symbol_problem *found = &problems_found->items[i];
 		double share = share_of(whole, found->samples, found->weight);
 		if (i < MODULES_MAX && share >= MODULE_LEAST) {
-			if (!add_module(view, whole, found))
-				return false;
+			add_module(view, whole, found);
 			continue;
 		}
 		rest.modules += found->modules;
@@ -250,20 +261,8 @@ static bool add_modules(const struct analysis_view *view, const struct whole *wh
 		if (!rest.name)
 			rest.name = found->name;
 	}
-	return !rest.modules || add_module(view, whole, &rest);
-}
-
-static bool add_guest(const struct analysis_view *view, const struct whole *whole,
-		      const struct missing *guest)
-{
-	const struct share_finding about = {
-		.finding = {.kind = SP_FINDING_GUEST,
-			    .cause = "guest",
-			    .remedy = "record inside the virtual machine, or exclude guests: "
-				      "-e EVENT:H"},
-		.summary = "of %s are in virtual machines, without their mappings",
-	};
-	return !guest->samples || add_share(view, whole, guest, &about);
+	if (rest.modules)
+		add_module(view, whole, &rest);
 }
 
 /* Returns the remedy for hidden kernel addresses, by the settings that the recorder noted. */
@@ -279,12 +278,12 @@ static const char *unhide(const struct analysis_view *view)
 		[HIDDEN_BY_KPTR | HIDDEN_BY_PARANOID] = both,
 	};
 	unsigned int hidden = 0;
-	for (size_t i = 0; i < view->read->sideband.notes.count; i++)
-		hidden |= view->read->sideband.notes.items[i].hidden;
+	vec_each (note, &view->read->sideband.notes)
+		hidden |= note->hidden;
 	return remedies[hidden];
 }
 
-static bool add_unmapped(const struct analysis_view *view, const struct whole *whole,
+static void add_unmapped(const struct analysis_view *view, const struct whole *whole,
 			 const struct unmapped *all)
 {
 	const struct share_finding user = {
@@ -312,16 +311,15 @@ static bool add_unmapped(const struct analysis_view *view, const struct whole *w
 		.summary = "of %s are in the kernel, outside its recorded mappings",
 	};
 	const struct missing *unmapped = &all->user, *kernel = &all->kernel;
-	if (unmapped->samples &&
-	    !add_share(view, whole, unmapped,
-		       machine_has_outside(view->read->machine) ? &foreign : &user))
-		return false;
-	return !kernel->samples ||
-	       add_share(view, whole, kernel,
-			 machine_kernel(view->read->machine) ? &outside : &hidden);
+	if (unmapped->samples)
+		add_share(view, whole, unmapped,
+			  machine_has_outside(view->read->machine) ? &foreign : &user);
+	if (kernel->samples)
+		add_share(view, whole, kernel,
+			  machine_kernel(view->read->machine) ? &outside : &hidden);
 }
 
-static bool add_moved(const struct analysis_view *view, const struct whole *whole,
+static void add_moved(const struct analysis_view *view, const struct whole *whole,
 		      const struct missing *named, const struct module *module)
 {
 	const struct share_finding about = {
@@ -333,16 +331,16 @@ static bool add_moved(const struct analysis_view *view, const struct whole *whol
 		.detail = "the process replaced this code by memory without a file, and nothing "
 			  "proves a copy",
 	};
-	return add_share(view, whole, named, &about);
+	add_share(view, whole, named, &about);
 }
 
 /* Adds findings, one per file, about samples with names that may come from a different file. */
-static bool find_unproven(const struct analysis_view *view, const struct whole *whole)
+static void find_unproven(const struct analysis_view *view, const struct whole *whole)
 {
 	size_t modules = machine_module_count(view->read->machine);
 	CLEANUP_FREE struct missing *named = calloc(modules + 1, sizeof(*named));
-	if (!named)
-		return false;
+	if (!finding_need(view, named))
+		return;
 	add_named(view, named);
 	for (size_t i = 0; i < modules; i++) {
 		const struct module *module = machine_module(view->read->machine, i);
@@ -351,16 +349,13 @@ static bool find_unproven(const struct analysis_view *view, const struct whole *
 				    .object = module->name},
 			.summary = problems[RESOLVER_UNPROVEN].summary,
 		};
-		if (named[i].samples && module->is_moved &&
-		    !add_moved(view, whole, &named[i], module))
-			return false;
+		if (named[i].samples && module->is_moved)
+			add_moved(view, whole, &named[i], module);
 		if (named[i].samples &&
 		    resolver_problem(view->read->resolver, module, &about.detail,
-				     &about.finding.remedy) == RESOLVER_UNPROVEN &&
-		    !add_share(view, whole, &named[i], &about))
-			return false;
+				     &about.finding.remedy) == RESOLVER_UNPROVEN)
+			add_share(view, whole, &named[i], &about);
 	}
-	return true;
 }
 
 /* Counts the samples in programs' modules: those without a source line, and all. */
@@ -379,7 +374,7 @@ static void count_unlined(const struct analysis_view *view, struct missing *unli
 }
 
 /* Adds findings about damaged debug information, which hides inlined functions, too. */
-static bool add_damaged(const struct analysis_view *view, const struct whole *whole,
+static void add_damaged(const struct analysis_view *view, const struct whole *whole,
 			const struct missing *all)
 {
 	for (size_t i = 0; i < machine_module_count(view->read->machine); i++) {
@@ -395,24 +390,54 @@ static bool add_damaged(const struct analysis_view *view, const struct whole *wh
 					     &about.finding.remedy) != RESOLVER_DAMAGED_FILE)
 			continue;
 		about.detail = about.detail ?: "damaged debug information";
-		if (!add_share(view, whole, &all[i], &about))
-			return false;
+		add_share(view, whole, &all[i], &about);
 	}
-	return true;
 }
 
-#define LINES_REMEDY "use --debuginfod, install the debug symbols, or compile with -g"
 #define BY_ARGUMENT                                                                            \
-	"files that programs were called with, as a compiler: sprof report -s argument; for "  \
-	"lines, " LINES_REMEDY
+	"files that programs were called with, as a compiler: sprof report -s argument; for lines, "
+#define GENERATED_REMEDY                                                                     \
+	"sprof report -s symbol: names of Node.js functions have their line; other JIT code has " \
+	"lines only in a jitdump"
+
+/* Returns the remedy for missing Python functions that a note names; NULL: it has none of them. */
+static const char *python_remedy(const struct note *note)
+{
+	static const char *const remedies[] = {
+		[PYTHON_AT_EACH_RECORD] = "read it at each sample: record with --mmap-flush 8",
+		[PYTHON_LONGER] = "record for longer: a process's first 10 ms have none",
+		[PYTHON_LOWER_RATE] = "record at a lower rate: -F 2500",
+		[PYTHON_AT_EACH_WAIT] = ("read it sooner, which slows the program: record with "
+					 "--threads --wakeup-events 1"),
+		[PYTHON_NO_MORE] = "read these functions' intervals: they include the calls",
+	};
+	if (!note->python_missing || note->python_missing > note->python_calls)
+		return NULL;
+	return remedies[note->python_remedy < count_of(remedies) ? note->python_remedy
+								 : PYTHON_NO_MORE];
+}
+
+/* Returns the remedy for samples of a module without source lines; NULL: none is known. */
+static const char *lines_remedy(const struct analysis_view *view, const struct module *module)
+{
+	if (!strcmp(module->name, PYTHON_DSO)) {
+		const char *remedy = NULL;
+		for (size_t i = 0; i < view->read->sideband.notes.count && !remedy; i++)
+			remedy = python_remedy(&view->read->sideband.notes.items[i]);
+		return remedy;
+	}
+	return module->is_generated	       ? GENERATED_REMEDY
+	       : module_is_distributed(module) ? resolver_debug_remedy(view->read->resolver)
+					       : "compile with -g, or install the debug symbols";
+}
 
 /* Adds one finding about all samples without a source line, with the module of most of them. */
-static bool add_unlined(const struct analysis_view *view, const struct whole *whole,
+static void add_unlined(const struct analysis_view *view, const struct whole *whole,
 			const struct missing *unlined)
 {
 	const struct module *most = NULL;
 	struct missing sum = {0};
-	char object[300];
+	char object[300], remedy[300];
 	for (size_t i = 0; i < machine_module_count(view->read->machine); i++) {
 		sum.samples += unlined[i].samples;
 		sum.weight = weight_add(sum.weight, unlined[i].weight);
@@ -421,20 +446,22 @@ static bool add_unlined(const struct analysis_view *view, const struct whole *wh
 			most = machine_module(view->read->machine, i);
 	}
 	if (!most || share_of(whole, sum.samples, sum.weight) < UNLINED_LEAST)
-		return true;
+		return;
 	snprintf(object, sizeof(object), "mostly %.250s", most->name);
 	bool by_file = view->work->keys->rows[SP_KEY_SRCFILE] &&
 		       view->read->sideband.command_lines > 1;
+	snprintf(remedy, sizeof(remedy), "%s%s",
+		 by_file && !most->is_generated ? BY_ARGUMENT : "", lines_remedy(view, most) ?: "");
 	const struct share_finding about = {
 		.finding = {.kind = SP_FINDING_NO_SYMBOLS, .cause = "no_lines", .object = object,
-			    .remedy = by_file ? BY_ARGUMENT : LINES_REMEDY},
+			    .remedy = *remedy ? remedy : NULL},
 		.summary = "of %s have no source line",
 	};
-	return add_share(view, whole, &sum, &about);
+	add_share(view, whole, &sum, &about);
 }
 
 /* Adds findings about damaged files that contain callers, but no sampled address. */
-static bool add_unread(const struct analysis_view *view, const struct missing *missing)
+static void add_unread(const struct analysis_view *view, const struct missing *missing)
 {
 	size_t added = 0;
 	for (size_t i = 0; i < machine_module_count(view->read->machine) && added < UNREAD_MAX;
@@ -451,89 +478,89 @@ static bool add_unread(const struct analysis_view *view, const struct missing *m
 				     &finding.remedy) != RESOLVER_DAMAGED_FILE)
 			continue;
 		added++;
-		if (!finding_add(view, &finding, "callers in %s may have no symbols: %s",
-				 module->name, text ?: "damaged file"))
-			return false;
+		finding_add(view, &finding, "callers in %s may have no symbols: %s",
+			    module->name, text ?: "damaged file");
 	}
-	return true;
 }
 
-static bool find_missing_lines(const struct analysis_view *view, const struct whole *whole)
+static void find_missing_lines(const struct analysis_view *view, const struct whole *whole)
 {
 	size_t modules = machine_module_count(view->read->machine);
 	const bool *keys = view->work->keys->rows;
 	if (!view->names->symbolizer.finder.has)
-		return true;
+		return;
 	CLEANUP_FREE struct missing *unlined = calloc(modules + 1, sizeof(*unlined));
 	CLEANUP_FREE struct missing *all = calloc(modules + 1, sizeof(*all));
-	if (!unlined || !all)
-		return false;
+	if (!finding_need(view, unlined && all))
+		return;
 	count_unlined(view, unlined, all);
 	bool lines =
 		keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE] || view->work->options->tree.lines;
-	return add_damaged(view, whole, all) && (!lines || add_unlined(view, whole, unlined));
+	add_damaged(view, whole, all);
+	if (lines)
+		add_unlined(view, whole, unlined);
 }
 
-bool find_symbols(const struct analysis_view *view)
+void find_symbols(const struct analysis_view *view)
 {
 	size_t modules = machine_module_count(view->read->machine);
 	CLEANUP_FREE struct missing *missing = calloc(modules + 1, sizeof(*missing));
 	struct unmapped unmapped = {0};
 	struct symbol_problems problems_found = {0};
-	struct whole whole = {0};
-	if (!missing)
-		return false;
+	const struct weigher *weigher = view->work->times->weigher;
+	struct whole whole = {.is_time = weigher->of_threads && !weigher->needs_wakers};
+	if (!finding_need(view, missing))
+		return;
 	for (size_t i = 0; i < view->recording->event_count; i++) {
 		const struct sp_profile *profile = &view->recording->totals[i];
 		if (view->work->times->roles[i] == ROLE_NONE)
 			continue;
 		whole.samples = weight_add(whole.samples, profile->samples);
-		if (!view->work->times->weigher->of_threads)
+		if (!weigher->of_threads)
 			whole.weight = weight_add(whole.weight, profile->weight);
 		whole.events += profile->samples > 0;
 	}
+	if (whole.is_time)
+		whole.weight = time_of_leaves(view);
 	add_missing(view, missing, &unmapped);
-	bool done = collect(view, missing, &problems_found);
-	if (problems_found.count)
-		qsort(problems_found.items, problems_found.count, sizeof(*problems_found.items),
-		      compare_problems);
-	done = done && add_unmapped(view, &whole, &unmapped) &&
-	       add_guest(view, &whole, &unmapped.guest) &&
-	       add_modules(view, &whole, &problems_found) && add_unread(view, missing) &&
-	       find_unproven(view, &whole) && find_missing_lines(view, &whole);
+	collect(view, missing, &problems_found);
+	vec_sort(&problems_found, compare_problems);
+	add_unmapped(view, &whole, &unmapped);
+	const struct share_finding about = {
+		.finding = {.kind = SP_FINDING_GUEST,
+			    .cause = "guest",
+			    .remedy = "record inside the virtual machine, or exclude guests: "
+				      "-e EVENT:H"},
+		.summary = "of %s are in virtual machines, without their mappings",
+	};
+	if (unmapped.guest.samples)
+		add_share(view, &whole, &unmapped.guest, &about);
+	add_modules(view, &whole, &problems_found);
+	add_unread(view, missing);
+	find_unproven(view, &whole);
+	find_missing_lines(view, &whole);
 	vec_deinit(&problems_found);
 	u64map_deinit(&problems_found.index_of);
-	return done;
 }
 
-bool find_missing_python(const struct analysis_view *view)
+void find_missing_python(const struct analysis_view *view)
 {
 	static const char summary[] =
 		"of calls of Python's interpreter have no Python function (the program ran on "
 		"before it was read)";
-	static const char *const remedies[] = {
-		[PYTHON_AT_EACH_RECORD] = "read it at each sample: record with --mmap-flush 8",
-		[PYTHON_LOWER_RATE] = "record at a lower rate: -F 2500",
-		[PYTHON_AT_EACH_WAIT] = "read it at each wait, which slows the program: record "
-					"with --threads --wakeup-events 1",
-	};
 	for (size_t i = 0; i < view->read->sideband.notes.count; i++) {
 		const struct note *note = &view->read->sideband.notes.items[i];
 		char share[FINDING_TEXT];
-		if (!note->python_missing || note->python_missing > note->python_calls)
+		if (!python_remedy(note))
 			continue;
 		const struct sp_finding finding = {
 			.kind = SP_FINDING_NO_SYMBOLS, .cause = "python_functions",
 			.samples = note->python_missing,
 			.share = (double)note->python_missing / (double)note->python_calls,
 			.summary = summary,
-			.remedy = note->python_remedy < sizeof(remedies) / sizeof(*remedies)
-					  ? remedies[note->python_remedy]
-					  : NULL,
+			.remedy = python_remedy(note),
 		};
-		if (!finding_add(view, &finding, "%s %s", share_text(finding.share, share),
-				 summary))
-			return false;
+		finding_add(view, &finding, "%s %s", share_text(finding.share, share),
+			    summary);
 	}
-	return true;
 }

@@ -24,11 +24,11 @@ static uint64_t samples_of(const struct analysis_view *view)
 	return samples;
 }
 
-static bool find_refusal(const struct analysis_view *view)
+static void find_refusal(const struct analysis_view *view)
 {
 	const struct sp_error *refusal = view->read->unwinding.refusal;
 	if (!refusal)
-		return true;
+		return;
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_TRUNCATED_STACKS,
 		.cause = "no_unwinder",
@@ -36,8 +36,8 @@ static bool find_refusal(const struct analysis_view *view)
 		.share = 1,
 		.remedy = sp_error_remedy(refusal),
 	};
-	return finding_add(view, &finding, "recorded stack copies cannot be unwound here: %s",
-			   sp_error_message(refusal));
+	finding_add(view, &finding, "recorded stack copies cannot be unwound here: %s",
+		    sp_error_message(refusal));
 }
 
 /* Returns whether rows or trees show callers, which findings about stacks are about. */
@@ -53,41 +53,37 @@ static bool shows_callers(const struct analysis_view *view)
  * Adds the stacks of one worker with this end, by the module of the outermost call. `recorded`:
  * only those that the recorder unwound.
  */
-static bool sum_ends(const struct analysis_view *view, const struct worker *worker,
+static void sum_ends(const struct analysis_view *view, const struct worker *worker,
 		     enum sp_stack_end end, bool recorded, struct stacks *sums)
 {
 	const struct counted *counted = &worker->counted;
-	for (size_t i = 0; i < counted->leaves.count; i++) {
-		const struct leaf *leaf = &counted->leaves.items[i];
+	vec_each (leaf, &counted->leaves) {
 		uint16_t event = resolved_event(&worker->resolved, leaf);
 		bool copies = view_attr(view, event)->sample_type & PERF_SAMPLE_STACK_USER;
 		if ((recorded && copies) || resolved_stack_end(&worker->resolved, leaf) != end)
 			continue;
 		uint32_t frame = resolved_outermost(&worker->resolved, leaf) >> ANSWER_SHIFT;
 		const struct module *module = view->names->frames.items[frame].module;
-		if (module && !stacks_add_no_unwind_info(sums, module, leaf->chains))
-			return false;
+		if (module)
+			finding_need(view, stacks_add_no_unwind_info(sums, module, leaf->chains));
 	}
-	return true;
 }
 
 /* Sums up, by module, the stacks of all workers that ended without unwind information. */
-static bool sum_blinds(const struct analysis_view *view, struct stacks *sums)
+static void sum_blinds(const struct analysis_view *view, struct stacks *sums)
 {
 	bool recorded = false;
 	for (size_t i = 0; i < view->recording->event_count; i++)
 		recorded |= view->recording->totals[i].stacks[SP_STACK_NO_UNWIND_INFO] != 0;
 	for (size_t i = 0; i < view->workers->count; i++) {
-		if (recorded && !sum_ends(view, &view->workers->items[i], SP_STACK_NO_UNWIND_INFO,
-					  true, sums))
-			return false;
+		if (recorded)
+			sum_ends(view, &view->workers->items[i], SP_STACK_NO_UNWIND_INFO, true,
+				 sums);
 		const struct stacks *stacks = &view->workers->items[i].counted.stacks;
-		for (size_t j = 0; j < stacks->blinds.count; j++)
-			if (!stacks_add_no_unwind_info(sums, stacks->blinds.items[j].module,
-						       stacks->blinds.items[j].stacks))
-				return false;
+		vec_each (blind, &stacks->blinds)
+			finding_need(view,
+				     stacks_add_no_unwind_info(sums, blind->module, blind->stacks));
 	}
-	return true;
 }
 
 static int compare_blinds(const void *a, const void *b)
@@ -99,8 +95,6 @@ static int compare_blinds(const void *a, const void *b)
 		return (x->module == NULL) - (y->module == NULL);
 	return (x->module->index > y->module->index) - (x->module->index < y->module->index);
 }
-
-#define CFI_REMEDY "compile it with -fasynchronous-unwind-tables (assembly: add .cfi directives)"
 
 /*
  * Returns the remedy for stacks that end in a module without unwind information; NULL: none is
@@ -125,16 +119,23 @@ static const char *unwind_remedy(const struct analysis_view *view, const struct 
 		*why_ret = text;
 		return remedy;
 	}
-	return problem == RESOLVER_DAMAGED_FILE ? NULL : CFI_REMEDY;
+	if (problem == RESOLVER_DAMAGED_FILE)
+		return NULL;
+	if (module_is_distributed(module))
+		return "self time needs no callers: sprof report --no-children";
+	char made[400];
+	snprintf(made, sizeof(made), "compile %.250s with -fasynchronous-unwind-tables (assembly: "
+		 "add .cfi directives)", module->name);
+	return arena_strdup(&view->analysis->arena, made);
 }
 
 /* Returns the module with the most stacks of `sums`, which it deinitialises; NULL: unknown. */
 static const struct module *most_of(struct stacks *sums)
 {
 	const struct blind *most = NULL;
-	for (size_t i = 0; i < sums->blinds.count; i++)
-		if (!most || sums->blinds.items[i].stacks > most->stacks)
-			most = &sums->blinds.items[i];
+	vec_each (item, &sums->blinds)
+		if (!most || item->stacks > most->stacks)
+			most = item;
 	const struct module *module = most ? most->module : NULL;
 	stacks_deinit(sums);
 	return module;
@@ -144,22 +145,20 @@ static const struct module *most_of(struct stacks *sums)
 static const struct module *most_blind(const struct analysis_view *view)
 {
 	struct stacks sums = {0};
-	bool done = sum_blinds(view, &sums);
-	const struct module *most = most_of(&sums);
-	return done ? most : NULL;
+	sum_blinds(view, &sums);
+	return most_of(&sums);
 }
 
 /* Returns the module in which most truncated stacks end; NULL: unknown. */
 static const struct module *most_truncated(const struct analysis_view *view)
 {
 	struct stacks sums = {0};
-	bool done = true;
-	for (size_t i = 0; i < view->workers->count && done; i++)
-		done = sum_ends(view, &view->workers->items[i], SP_STACK_TRUNCATED, false, &sums);
+	for (size_t i = 0; i < view->workers->count; i++)
+		sum_ends(view, &view->workers->items[i], SP_STACK_TRUNCATED, false, &sums);
 	return most_of(&sums);
 }
 
-static bool add_blind(const struct analysis_view *view, const struct blind *blind, uint64_t samples)
+static void add_blind(const struct analysis_view *view, const struct blind *blind, uint64_t samples)
 {
 	char share[FINDING_TEXT];
 	const char *why = NULL;
@@ -170,47 +169,48 @@ static bool add_blind(const struct analysis_view *view, const struct blind *blin
 	share_text(finding.share, share);
 	if (!blind->module) {
 		finding.cause = "invalid_address";
-		return finding_add(view, &finding,
-				   "%s of stacks end at an address where no code is mapped", share);
+		finding_add(view, &finding,
+			    "%s of stacks end at an address where no code is mapped", share);
+		return;
 	}
 	if (!strcmp(blind->module->path, "[uprobes]")) {
 		finding.cause = "return_probes";
 		finding.summary = "of stacks are incomplete (return probes of a tracer)";
 		finding.remedy = "stop the tracer, or record with --call-graph fp (Linux 6.11)";
-		return finding_add(view, &finding, "%s of stacks end at return probes of a tracer",
-				   share);
+		finding_add(view, &finding, "%s of stacks end at return probes of a tracer",
+			    share);
+		return;
 	}
 	if (view->read->unwinding.unwinder)
 		why = unwinder_problem(view->read->unwinding.unwinder, blind->module);
 	finding.cause = "no_unwind_info";
 	finding.object = finding_module_name(view, blind->module);
 	if (!finding.object)
-		return false;
+		return;
 	finding.summary = "of stacks are incomplete (no unwind information)";
 	finding.remedy = unwind_remedy(view, blind->module, &why);
-	return finding_add(view, &finding,
-			   "%s of stacks are incomplete (no unwind information): %s%s%s%s", share,
-			   finding.object, why ? " (" : "", why ?: "", why ? ")" : "");
+	finding_add(view, &finding,
+		    "%s of stacks are incomplete (no unwind information): %s%s%s%s", share,
+		    finding.object, why ? " (" : "", why ?: "", why ? ")" : "");
 }
 
-static bool find_blinds(const struct analysis_view *view)
+static void find_blinds(const struct analysis_view *view)
 {
 	struct stacks sums = {0};
 	uint64_t samples = samples_of(view);
-	bool done = sum_blinds(view, &sums);
-	if (sums.blinds.count)
-		qsort(sums.blinds.items, sums.blinds.count, sizeof(*sums.blinds.items),
-		      compare_blinds);
-	for (size_t i = 0; done && i < sums.blinds.count && i < BLIND_MAX; i++)
+	sum_blinds(view, &sums);
+	vec_sort(&sums.blinds, compare_blinds);
+	for (size_t i = 0; i < sums.blinds.count && i < BLIND_MAX; i++)
 		if ((double)sums.blinds.items[i].stacks >= BLIND_SHARE * (double)samples)
-			done = add_blind(view, &sums.blinds.items[i], samples);
+			add_blind(view, &sums.blinds.items[i], samples);
 	stacks_deinit(&sums);
-	return done;
 }
 
-bool find_stacks_by_module(const struct analysis_view *view)
+void find_stacks_by_module(const struct analysis_view *view)
 {
-	return find_refusal(view) && (!shows_callers(view) || find_blinds(view));
+	find_refusal(view);
+	if (shows_callers(view))
+		find_blinds(view);
 }
 
 /*
@@ -220,13 +220,13 @@ bool find_stacks_by_module(const struct analysis_view *view)
 static uint32_t stack_size_enough(const struct analysis_view *view, uint64_t truncated)
 {
 	uint64_t whole = 0, below = 0;
-	for (size_t i = 0; i < view->workers->count; i++)
+	vec_each (worker, view->workers)
 		for (size_t j = 0; j < REACH_CLASSES; j++)
-			whole += view->workers->items[i].counted.stacks.reaches[j];
+			whole += worker->counted.stacks.reaches[j];
 	double enough = WHOLE_ENOUGH * (double)(whole + truncated);
 	for (size_t j = 0; j < REACH_CLASSES; j++) {
-		for (size_t i = 0; i < view->workers->count; i++)
-			below += view->workers->items[i].counted.stacks.reaches[j];
+		vec_each (item, view->workers)
+			below += item->counted.stacks.reaches[j];
 		if ((double)below >= enough)
 			return (uint32_t)(j + 1) << 10;
 	}
@@ -242,12 +242,6 @@ static uint32_t stack_size_enough(const struct analysis_view *view, uint64_t tru
 #define COPY_MUCH 32768
 #define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
 
-/* Returns whether the file is a distribution's: its users do not compile it. */
-static bool is_distributed(const struct module *module)
-{
-	return !strncmp(module->path, "/usr/", 5) && strncmp(module->path, "/usr/local/", 11) != 0;
-}
-
 /*
  * Returns the remedy for stacks that no copy can hold. Frame pointers have no such limit, but only
  * Go's code and programs that are compiled for it keep them.
@@ -259,7 +253,7 @@ static const char *no_more_stack(const struct analysis_view *view, char *text, s
 	const struct module *module = most_truncated(view);
 	int used = snprintf(text, size, NO_MORE_STACK "; self time needs no callers: sprof report "
 			    "--no-children");
-	if (module && !module->is_generated && !is_distributed(module))
+	if (module && !module->is_generated && !module_is_distributed(module))
 		snprintf(text + used, size - (size_t)used, "; for callers, compile %.60s with "
 			 "-fno-omit-frame-pointer, and record with --call-graph fp", module->name);
 	return text;
@@ -300,8 +294,8 @@ static const char *copy_remedy(const struct analysis_view *view, const struct pe
 /* Returns whether most truncated stacks end at absent pages, by the recorder's note. */
 static bool ends_at_pages(const struct analysis_view *view)
 {
-	for (size_t i = 0; i < view->read->sideband.notes.count; i++)
-		if (view->read->sideband.notes.items[i].of_pages)
+	vec_each (note, &view->read->sideband.notes)
+		if (note->of_pages)
 			return true;
 	return false;
 }
@@ -312,18 +306,15 @@ static bool is_generated(const struct analysis_view *view, uint32_t frame)
 	       view->names->frames.items[frame].module->is_generated;
 }
 
-/*
- * Adds up an event's stacks of one worker that pass through generated code. Returns false when out
- * of memory.
- */
-static bool sum_generated(const struct analysis_view *view, const struct worker *worker,
+/* Adds up an event's stacks of one worker that pass through generated code. */
+static void sum_generated(const struct analysis_view *view, const struct worker *worker,
 			  uint16_t event, uint64_t *sum)
 {
 	const struct resolved *resolved = &worker->resolved;
 	const struct radix *radix = &worker->counted.chains.radix;
 	CLEANUP_FREE bool *passes = calloc(radix->count + 1, sizeof(*passes));
-	if (!passes)
-		return false;
+	if (!finding_need(view, passes))
+		return;
 	for (size_t i = 0; i < radix->count; i++) {
 		uint32_t at = resolved->order[i];
 		const struct radix_node *node = &radix->items[at];
@@ -333,13 +324,11 @@ static bool sum_generated(const struct analysis_view *view, const struct worker 
 		for (uint32_t j = node->run; !passes[at] && j < node->run + node->length; j++)
 			passes[at] = is_generated(view, resolved->frames[j]);
 	}
-	for (size_t i = 0; i < worker->counted.leaves.count; i++) {
-		const struct leaf *leaf = &worker->counted.leaves.items[i];
+	vec_each (leaf, &worker->counted.leaves) {
 		if (resolved_event(resolved, leaf) == event &&
 		    (passes[leaf->node] || is_generated(view, answer_frame(leaf->answer))))
 			*sum += leaf->chains;
 	}
-	return true;
 }
 
 /*
@@ -347,14 +336,12 @@ static bool sum_generated(const struct analysis_view *view, const struct worker 
  * through generated code. Compilers at run time write no unwind information, and keep frame
  * pointers where stacks do not end in their code.
  */
-static bool drop_generated(const struct analysis_view *view, uint16_t event, uint64_t *guessed)
+static void drop_generated(const struct analysis_view *view, uint16_t event, uint64_t *guessed)
 {
 	uint64_t generated = 0;
 	for (size_t i = 0; i < view->workers->count; i++)
-		if (!sum_generated(view, &view->workers->items[i], event, &generated))
-			return false;
+		sum_generated(view, &view->workers->items[i], event, &generated);
 	*guessed -= generated < *guessed ? generated : *guessed;
-	return true;
 }
 
 /* Returns whether frame pointers lead to the ends of nearly all stacks. */
@@ -371,7 +358,7 @@ struct stack_share {
 	const char *remedy;
 };
 
-static bool add_truncation(const struct analysis_view *view, const struct sp_profile *profile,
+static void add_truncation(const struct analysis_view *view, const struct sp_profile *profile,
 			   const struct stack_share *part)
 {
 	const char *name = event_name_if_needed(view, profile);
@@ -381,11 +368,12 @@ static bool add_truncation(const struct analysis_view *view, const struct sp_pro
 		.samples = part->samples, .remedy = part->remedy, .summary = part->summary,
 		.share = (double)part->samples / (double)sp_profile_stack_count(profile),
 	};
-	return finding.share < TRUNCATED_LEAST ||
-	       finding_add(view, &finding, "%s %s%s%s", share_text(finding.share, share),
-			   part->summary, name ? " — " : "", name ?: "");
+	if (finding.share >= TRUNCATED_LEAST)
+		finding_add(view, &finding, "%s %s%s%s", share_text(finding.share, share),
+			    part->summary, name ? " — " : "", name ?: "");
 }
 
+#define SHOW_ENDS "show the functions where they end: sprof report -g caller"
 #define FRAME_POINTERS                                                                         \
 	"record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer"
 
@@ -394,7 +382,7 @@ static bool add_truncation(const struct analysis_view *view, const struct sp_pro
  * together. `profile` has the numbers; `guessed`: those that were unwound partly by frame pointer;
  * `event` has the options of their recording.
  */
-static bool find_event_truncation(const struct analysis_view *view, uint16_t event,
+static void find_event_truncation(const struct analysis_view *view, uint16_t event,
 				  const struct sp_profile *profile, uint64_t guessed,
 				  const struct module *blind)
 {
@@ -433,13 +421,15 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 			 : "sudo sysctl kernel.perf_event_max_stack=1000, then record with "
 			   "--max-stack 1000; "
 			   "or record with --call-graph dwarf"},
-		{ends[SP_STACK_NO_UNWIND_INFO], "no_unwind_info",
+		/* Findings of modules have these stacks, if their modules are known. */
+		{blind ? 0 : ends[SP_STACK_NO_UNWIND_INFO], "no_unwind_info",
 		 "of stacks are incomplete (no unwind information)", cfi_remedy},
 		{ends[SP_STACK_BAD_MEMORY], "bad_memory",
 		 "of stacks are incomplete (invalid stack address)",
-		 "show the functions where they end: sprof report -g caller"},
+		 SHOW_ENDS},
 		{ends[SP_STACK_INVALID_ADDRESS], "invalid_address",
-		 "of stacks are incomplete (invalid return address)", frame_pointers},
+		 "of stacks are incomplete (invalid return address)",
+		 unwound ? SHOW_ENDS : frame_pointers},
 		{ends[SP_STACK_SKIPPED], "skipped",
 		 "of stacks have no user callers (the recorder was overloaded)", slower},
 		{ends[SP_STACK_SWITCHED], "switched",
@@ -453,14 +443,12 @@ static bool find_event_truncation(const struct analysis_view *view, uint16_t eve
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};
-	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
-		if (!add_truncation(view, profile, &shares[i]))
-			return false;
-	return true;
+	for (size_t i = 0; i < count_of(shares); i++)
+		add_truncation(view, profile, &shares[i]);
 }
 
 /* Adds the finding of an event's stacks that begin on a thread's own stack. */
-static bool find_system_stack(const struct analysis_view *view, uint16_t event)
+static void find_system_stack(const struct analysis_view *view, uint16_t event)
 {
 	const struct sp_profile *profile = &view->recording->totals[event];
 	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
@@ -484,24 +472,24 @@ static bool find_system_stack(const struct analysis_view *view, uint16_t event)
 		has_c_code ? "for callers of C code, build with "
 			     "CGO_CFLAGS='-O2 -fno-omit-frame-pointer'" : NULL,
 	};
-	return add_truncation(view, profile, &share);
+	add_truncation(view, profile, &share);
 }
 
 /* Adds an event's numbers of stacks to those of all events. */
 static void add_stacks(struct sp_profile *all, const struct sp_profile *one)
 {
-	for (size_t end = 0; end < sizeof(all->stacks) / sizeof(*all->stacks); end++)
+	for (size_t end = 0; end < count_of(all->stacks); end++)
 		all->stacks[end] += one->stacks[end];
 	all->limited += one->limited;
 	all->shortened += one->shortened;
 }
 
 /* Modes of threads show the stacks of several events together, and have one share for all. */
-bool find_truncation(const struct analysis_view *view)
+void find_truncation(const struct analysis_view *view)
 {
 	const struct times *times = view->work->times;
 	if (!shows_callers(view))
-		return true;
+		return;
 	const struct module *blind = most_blind(view);
 	bool together = times->weigher->of_threads;
 	struct sp_profile all = {0};
@@ -513,18 +501,17 @@ bool find_truncation(const struct analysis_view *view)
 		if (!stacks || (together && times->roles[i] == ROLE_NONE))
 			continue;
 		bool kept = frame_pointers_lead(profile) || !blind || !blind->is_generated;
-		if (guessed && kept && !drop_generated(view, i, &guessed))
-			return false;
-		if (!find_system_stack(view, i))
-			return false;
-		if (!together && !find_event_truncation(view, i, profile, guessed, blind))
-			return false;
+		if (guessed && kept)
+			drop_generated(view, i, &guessed);
+		find_system_stack(view, i);
+		if (!together)
+			find_event_truncation(view, i, profile, guessed, blind);
 		add_stacks(&all, profile);
 		all_guessed += guessed;
 		if (most == SP_EVENT_NONE ||
 		    stacks > sp_profile_stack_count(&view->recording->totals[most]))
 			most = i;
 	}
-	return !together || most == SP_EVENT_NONE ||
-	       find_event_truncation(view, most, &all, all_guessed, blind);
+	if (together && most != SP_EVENT_NONE)
+		find_event_truncation(view, most, &all, all_guessed, blind);
 }

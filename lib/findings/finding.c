@@ -15,11 +15,11 @@
 static bool copy(struct sp_analysis *analysis, const char **text)
 {
 	const char *from = *text;
-	*text = from ? arena_copy_string(&analysis->arena, from, strlen(from)) : NULL;
+	*text = arena_strdup(&analysis->arena, from);
 	return *text || !from;
 }
 
-bool finding_add(const struct analysis_view *view, const struct sp_finding *finding,
+void finding_add(const struct analysis_view *view, const struct sp_finding *finding,
 		 const char *format, ...)
 {
 	struct sp_analysis *analysis = view->analysis;
@@ -33,13 +33,11 @@ bool finding_add(const struct analysis_view *view, const struct sp_finding *find
 		what = format_text("%s: %s", view->recording->label, sentence);
 	}
 	added.what = what;
-	if (!what || !copy(analysis, &added.what) || !copy(analysis, &added.remedy) ||
-	    !copy(analysis, &added.object) || !copy(analysis, &added.event))
-		return false;
-	struct sp_finding *slot = vec_push(&analysis->findings);
-	if (slot)
+	bool copied = what && copy(analysis, &added.what) && copy(analysis, &added.remedy) &&
+		      copy(analysis, &added.object) && copy(analysis, &added.event);
+	struct sp_finding *slot = copied ? vec_push(&analysis->findings) : NULL;
+	if (finding_need(view, slot))
 		*slot = added;
-	return slot != NULL;
 }
 
 const char *finding_module_name(const struct analysis_view *view, const struct module *module)
@@ -47,15 +45,17 @@ const char *finding_module_name(const struct analysis_view *view, const struct m
 	if (!module->is_generated)
 		return module->name;
 	CLEANUP_FREE char *name = generated_unnamed(view->read->machine, module);
-	return name ? arena_copy_string(&view->analysis->arena, name, strlen(name)) : NULL;
+	const char *copied = arena_strdup(&view->analysis->arena, name);
+	return finding_need(view, copied) ? copied : NULL;
 }
 
 const char *lower_rate_options(const struct perf_event_attr *attr, char *text)
 {
-	uint64_t rate = attr->freq ? attr->sample_freq : attr->sample_period;
-	uint64_t period = rate < UINT64_MAX / 4 ? rate * 4 : rate;
+	uint64_t period = attr->sample_period;
 	snprintf(text, FINDING_TEXT, attr->freq ? "-F %llu" : "-c %llu",
-		 (unsigned long long)(!attr->freq ? period : rate > 4 ? rate / 4 : 1));
+		 (unsigned long long)(attr->freq	       ? sp_lower_rate_hz(attr->sample_freq)
+				      : period < UINT64_MAX / 4 ? period * 4
+								: period));
 	return text;
 }
 
@@ -81,15 +81,15 @@ bool larger_rings_option(const struct analysis_view *view, char *text)
 bool was_unwound(const struct analysis_view *view, uint16_t event)
 {
 	uint64_t known = 0;
-	for (size_t i = 0; i < view->workers->count; i++)
-		known += view->workers->items[i].counted.events[event].stated_ends;
+	vec_each (worker, view->workers)
+		known += worker->counted.events[event].stated_ends;
 	return known * 2 > view->recording->totals[event].samples;
 }
 
 bool has_function(const struct analysis_view *view, const char *name)
 {
-	for (size_t i = 0; i < view->names->frames.count; i++) {
-		const struct symbol *symbol = view->names->frames.items[i].symbol;
+	vec_each (frame, &view->names->frames) {
+		const struct symbol *symbol = frame->symbol;
 		if (symbol && !strncmp(symbol->raw_name ?: symbol->name, name, strlen(name)))
 			return true;
 	}

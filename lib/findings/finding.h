@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Adds findings of an analysis, and states facts of an event that several kinds of findings need. */
-#ifndef FINDINGS_FINDING_H
-#define FINDINGS_FINDING_H
+#pragma once
 
 #include "findings/finding_text.h"
 #include "findings/findings.h"
 
 /*
  * Adds a copy of `finding`; the format makes its sentence `what`. `cause` and `summary` must be
- * constants; other texts are copied. False when out of memory.
+ * constants; other texts are copied. When out of memory, findings_find() fails.
  */
-bool finding_add(const struct analysis_view *view, const struct sp_finding *finding,
+void finding_add(const struct analysis_view *view, const struct sp_finding *finding,
 		 const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Returns `done`. If it is false, memory ran out, and findings_find() fails. */
+static inline bool finding_need(const struct analysis_view *view, bool done)
+{
+	view->analysis->lacks_findings |= !done;
+	return done;
+}
 
 /*
  * Returns the module's name, which is the runtime's for generated code, so that findings of processes
- * with the same runtime are one. The analysis owns it. NULL when out of memory.
+ * with the same runtime are one. The analysis owns it. NULL when out of memory: findings_find()
+ * fails.
  */
 const char *finding_module_name(const struct analysis_view *view, const struct module *module);
 
@@ -47,7 +54,5 @@ bool was_unwound(const struct analysis_view *view, uint16_t event);
 /* Returns whether some stack has a function with this beginning of its name. */
 bool has_function(const struct analysis_view *view, const char *name);
 
-/* Returns whether the recording has stacks of a Go program: compilers' options are no remedy for them. */
+/* Returns whether the recording has stacks of a Go program: compilers' options do not help them. */
 bool runtime_is_go(const struct analysis_view *view);
-
-#endif

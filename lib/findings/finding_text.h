@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Numbers in the sentences of findings. */
-#ifndef FINDINGS_FINDING_TEXT_H
-#define FINDINGS_FINDING_TEXT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ const char *time_text(uint64_t time_ns, char *text);
 
 /* Returns "s", or "" for 1. */
 const char *plural(uint64_t count);
-
-#endif

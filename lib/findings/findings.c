@@ -18,12 +18,13 @@ const struct finding_source finding_sources[] = {
 	{"tasks without samples", find_unsampled},
 	{"lock-in", find_lock_in},
 	{"late samples", find_late_samples},
+	{"preempted threads", find_preempted},
 	{"samples without branches", find_branchless},
 	{"counting", find_multiplexing},
 	{"unfinished recording", find_unfinished, .in_order = true},
 	{"notes", find_notes, .in_order = true},
 };
-const size_t finding_source_count = sizeof(finding_sources) / sizeof(*finding_sources);
+const size_t finding_source_count = count_of(finding_sources);
 
 static int compare_findings(const void *a, const void *b)
 {
@@ -43,7 +44,8 @@ struct sp_error *findings_find(const struct analysis_view *view)
 	for (size_t i = 0; i < finding_source_count; i++) {
 		const struct finding_source *source = &finding_sources[i];
 		size_t before = analysis->findings.count;
-		NEED(source->find(view));
+		source->find(view);
+		NEED(!analysis->lacks_findings);
 		ctx_log(view->work->ctx, SP_LOG_DEBUG, "findings: %s: %zu", source->name,
 			analysis->findings.count - before);
 		for (size_t j = before; source->in_order && j < analysis->findings.count; j++) {
@@ -63,8 +65,8 @@ struct sp_error *findings_order(struct sp_analysis *analysis)
 	if (count)
 		qsort(analysis->findings.items, count, sizeof(struct sp_finding), compare_findings);
 	NEED(vec_reserve(&analysis->findings, count + analysis->notes.count));
-	for (size_t i = 0; i < analysis->notes.count; i++)
-		*vec_push(&analysis->findings) = analysis->notes.items[i];
+	vec_each (note, &analysis->notes)
+		*vec_push(&analysis->findings) = *note;
 	analysis->notes.count = 0;
 	return NULL;
 }

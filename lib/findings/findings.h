@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Findings of an analysis: limits of its data. */
-#ifndef FINDINGS_FINDINGS_H
-#define FINDINGS_FINDINGS_H
+#pragma once
 
 #include "rows/merged.h"
 
@@ -22,10 +21,10 @@ static inline const struct perf_event_attr *view_attr(const struct analysis_view
 	return &view->layout->events[event].attr;
 }
 
-/* A kind of findings. `find` adds them; false when out of memory. */
+/* A kind of findings, which `find` adds. */
 struct finding_source {
 	const char *name;
-	bool (*find)(const struct analysis_view *view);
+	void (*find)(const struct analysis_view *view);
 	bool in_order; /* its findings follow all others, in the order of their creation */
 };
 
@@ -38,5 +37,3 @@ struct sp_error *findings_find(const struct analysis_view *view) SP_MUST_CHECK;
 
 /* Orders the findings on all recordings by importance. */
 struct sp_error *findings_order(struct sp_analysis *analysis) SP_MUST_CHECK;
-
-#endif

@@ -5,6 +5,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/findings/findings.c lib/findings/findings.h \
 	lib/findings/late_samples.c \
 	lib/findings/find_lock_in.c \
+	lib/findings/find_preempted.c \
 	lib/findings/find_losses.c \
 	lib/findings/find_damage.c \
 	lib/findings/short_tasks.c \

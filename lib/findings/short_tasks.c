@@ -5,7 +5,9 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "event/rights.h"
 #include "findings/sources.h"
+#include "record/types.h"
 
 /* Least share of the weight for a finding. */
 #define SHARE_LEAST 0.01
@@ -52,38 +54,73 @@ static char *name_programs(const struct sp_profile *profile)
 	return format_text("%s, and %zu other program%s", before, others, plural(others));
 }
 
+/* Returns the rate to advise; 0: none, as a higher one would lose samples or slow the program. */
+static uint64_t higher_hz(const struct analysis_view *view, size_t event)
+{
+	const struct perf_event_attr *attr = view_attr(view, event);
+	const struct sp_profile *profile = &view->recording->totals[event];
+	bool is_timed = !attr->freq && record_is_clock(attr->type, attr->config) &&
+			attr->sample_period;
+	if (profile->lost_own || profile->throttled_count)
+		return 0;
+	return sp_higher_rate_hz(is_timed ? 1000000000 / attr->sample_period
+				 : attr->freq ? attr->sample_freq : 0,
+				 machine_has_python(view->read->machine));
+}
+
+/* Returns whether this user may record whole CPUs, as far as is known. */
+static bool may_record_cpus(const struct analysis_view *view)
+{
+	struct rights rights;
+	CLEANUP(cleanup_sp_error_free)
+	struct sp_error *error = rights_read(view->work->ctx, &rights);
+	return !error && rights_cpu_wide(&rights);
+}
+
 /*
- * Sets the remedy for time without samples. Events of whole CPUs are not inherited; waits of single
- * processes exclude them.
+ * Sets the remedy for time without samples, "" if there is none. Events of whole CPUs are not
+ * inherited; waits of single processes exclude them, and not all users may record them.
  */
 static void set_remedy(const struct analysis_view *view, size_t event, char *remedy, size_t size)
 {
 	const struct perf_event_attr *attr = view_attr(view, event);
-	bool is_slow = attr->freq && attr->sample_freq < 20000;
+	uint64_t hz = higher_hz(view, event);
+	char rate[FINDING_TEXT];
+	snprintf(rate, sizeof(rate), "at a higher rate (-F %llu)", (unsigned long long)hz);
 	bool has_switches = false, by_task = attr->inherit;
 	for (size_t i = 0; i < view->recording->event_count; i++) {
 		has_switches |= view_attr(view, i)->context_switch;
 		by_task &= strcmp(view->recording->totals[i].event, TIMES_WAIT_EVENT) != 0;
 	}
-	snprintf(remedy, size, "record %s%s%sat a higher rate%s",
-		 has_switches ? "" : "context switches (--switch-events), ",
-		 by_task ? "all CPUs as root (--scope cpu), " : "",
-		 by_task || !has_switches ? "or " : "", is_slow ? " (-F 20000)" : "");
+	by_task = by_task && may_record_cpus(view);
+	const char *const ways[] = {
+		has_switches ? NULL : "context switches (--switch-events)",
+		by_task ? "all CPUs (--scope cpu)" : NULL,
+		hz ? rate : NULL,
+	};
+	const char *before = "record ";
+	*remedy = 0;
+	for (size_t i = 0; i < count_of(ways); i++) {
+		size_t used = strlen(remedy);
+		if (ways[i])
+			snprintf(remedy + used, size - used, "%s%s", before, ways[i]);
+		before = *remedy ? ", or " : before;
+	}
 }
 
-static bool add_finding(const struct analysis_view *view, const struct sp_profile *profile,
+static void add_finding(const struct analysis_view *view, const struct sp_profile *profile,
 			const struct total *total)
 {
-	size_t event = (size_t)(profile - view->recording->totals);
+	size_t event = profile - view->recording->totals;
 	char unsampled[FINDING_TEXT], tasks[FINDING_TEXT], share[FINDING_TEXT];
 	char of_all[80], remedy[160];
-	bool is_scaled = times_scaled_clock(view->work->times, (uint16_t)event);
+	bool is_scaled = times_scaled_clock(view->work->times, event);
 	double all = (double)profile->weight + (is_scaled ? 0 : (double)total->weight);
 	double part = (double)total->weight / all;
 	bool known = profile->weight_is_time || total->exact;
 	CLEANUP_FREE char *programs = name_programs(profile);
-	if (!programs)
-		return false;
+	if (!finding_need(view, programs))
+		return;
 	if (known)
 		snprintf(of_all, sizeof(of_all), "%s%s of the total %s",
 			 total->exact ? "" : "up to ", share_text(part, share),
@@ -93,23 +130,23 @@ static bool add_finding(const struct analysis_view *view, const struct sp_profil
 	set_remedy(view, event, remedy, sizeof(remedy));
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_UNSAMPLED, .cause = "unsampled", .event = profile->event,
-		.share = known ? part : 0, .remedy = remedy,
+		.share = known ? part : 0, .remedy = *remedy ? remedy : NULL,
 	};
-	return finding_add(view, &finding,
-			   "%s of %s threads and processes ended before their first "
-			   "sample of %s: %s (%s)",
-			   count_text(total->unsampled, unsampled), count_text(total->tasks, tasks),
-			   profile->event, of_all, programs);
+	finding_add(view, &finding,
+		    "%s of %s threads and processes ended before their first "
+		    "sample of %s: %s (%s)",
+		    count_text(total->unsampled, unsampled), count_text(total->tasks, tasks),
+		    profile->event, of_all, programs);
 }
 
 /*
  * Adds a finding if tasks with samples lack much weight (each fork and exec, half a period), or if
- * it is not known which code had it. `known`: another finding has the missing weight.
+ * it is not known which code had it. `known`: weight in another finding, which has what is missing.
  */
-static bool add_lacking(const struct analysis_view *view, const struct sp_profile *profile,
-			uint64_t tasks, bool known)
+static void add_lacking(const struct analysis_view *view, const struct sp_profile *profile,
+			uint64_t tasks, uint64_t known)
 {
-	size_t event = (size_t)(profile - view->recording->totals);
+	size_t event = profile - view->recording->totals;
 	char count[FINDING_TEXT], share[FINDING_TEXT], others[80] = "", missing[80] = "";
 	char remedy[160];
 	double all = (double)profile->weight + (double)profile->missing_weight;
@@ -117,9 +154,10 @@ static bool add_lacking(const struct analysis_view *view, const struct sp_profil
 	double others_part = fmin((double)profile->unplaced_weight / all, 1);
 	bool lacks = !known && !profile->lost_own && !profile->throttled_ns &&
 		     missing_part >= LACKING_LEAST;
-	bool moves = others_part >= LACKING_LEAST;
+	/* The other finding's weight may be of these rows, too. */
+	bool moves = others_part >= LACKING_LEAST && profile->unplaced_weight > known;
 	if (!profile->weight_is_time || !profile->weight || !(lacks || moves))
-		return true;
+		return;
 	if (moves)
 		snprintf(others, sizeof(others), "up to %s of the total may belong to other rows",
 			 share_text(others_part, share));
@@ -129,14 +167,14 @@ static bool add_lacking(const struct analysis_view *view, const struct sp_profil
 	set_remedy(view, event, remedy, sizeof(remedy));
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_UNSAMPLED, .cause = "unsampled", .event = profile->event,
-		.share = moves ? others_part : missing_part, .remedy = remedy,
+		.share = moves ? others_part : missing_part, .remedy = *remedy ? remedy : NULL,
 	};
-	return finding_add(view, &finding,
-			   "the begin of %s threads and processes has no samples of %s: %s%s",
-			   count_text(tasks, count), profile->event, others, missing);
+	finding_add(view, &finding,
+		    "the begin of %s threads and processes has no samples of %s: %s%s",
+		    count_text(tasks, count), profile->event, others, missing);
 }
 
-static bool find_event(const struct analysis_view *view, const struct sp_profile *profile)
+static void find_event(const struct analysis_view *view, const struct sp_profile *profile)
 {
 	struct total total = {.exact = true};
 	for (size_t i = 0; i < profile->unsampled_count; i++) {
@@ -149,14 +187,13 @@ static bool find_event(const struct analysis_view *view, const struct sp_profile
 	bool small = profile->weight_is_time && (double)total.weight <
 			     SHARE_LEAST * ((double)total.weight + (double)profile->weight);
 	bool ended = total.unsampled && !small;
-	return (!ended || add_finding(view, profile, &total)) &&
-	       add_lacking(view, profile, total.tasks, ended);
+	if (ended)
+		add_finding(view, profile, &total);
+	add_lacking(view, profile, total.tasks, ended ? total.weight : 0);
 }
 
-bool find_unsampled(const struct analysis_view *view)
+void find_unsampled(const struct analysis_view *view)
 {
 	for (size_t i = 0; i < view->recording->event_count; i++)
-		if (!find_event(view, &view->recording->totals[i]))
-			return false;
-	return true;
+		find_event(view, &view->recording->totals[i]);
 }

@@ -3,8 +3,7 @@
  * Finds the C library's calls of main() and of thread functions, where stacks end, by their
  * instructions.
  */
-#ifndef FRAMES_ENTRY_POINTS_H
-#define FRAMES_ENTRY_POINTS_H
+#pragma once
 
 #include "symbol/resolver.h"
 
@@ -15,5 +14,3 @@
  * run at the same time.
  */
 bool is_entry_point_call(struct resolver *resolver, const struct location *call);
-
-#endif

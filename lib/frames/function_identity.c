@@ -29,7 +29,7 @@ static uint32_t body_at(struct identities *identities, struct u64map *map, uint6
 	bool added;
 	if (!vec_reserve(identities, identities->count + 1))
 		return UINT32_MAX;
-	uint32_t *index = u64map_put(map, key, (uint32_t)identities->count, &added);
+	uint32_t *index = u64map_put(map, key, identities->count, &added);
 	if (!index)
 		return UINT32_MAX;
 	if (added)

@@ -7,8 +7,7 @@
  * declaration replace it. So overloads, outlined bodies and static functions of the same name stay
  * apart, but inlined copies join their function.
  */
-#ifndef FRAMES_FUNCTION_IDENTITY_H
-#define FRAMES_FUNCTION_IDENTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ const char *identity_file(const struct identity *identity);
 
 /* Returns the function that a piece belongs to, after identities_place(). */
 const struct identity *identities_find(struct identities *identities, uint32_t index);
-
-#endif

@@ -48,15 +48,15 @@ static size_t length_without_level(const char *symbol)
 	const char *bracket = strrchr(symbol, '[');
 	if (!bracket || bracket == symbol || symbol[size - 1] != ']')
 		return size;
-	for (size_t i = 0; i < sizeof(net_levels) / sizeof(*net_levels); i++)
+	for (size_t i = 0; i < count_of(net_levels); i++)
 		if (!strncmp(bracket, net_levels[i], strlen(net_levels[i])))
-			return (size_t)(bracket - symbol);
+			return bracket - symbol;
 	return size;
 }
 
 char *generated_function(const char *symbol)
 {
-	for (size_t i = 0; i < sizeof(v8_kinds) / sizeof(*v8_kinds); i++)
+	for (size_t i = 0; i < count_of(v8_kinds); i++)
 		if (!strncmp(symbol, v8_kinds[i].prefix, strlen(v8_kinds[i].prefix)))
 			return v8_function(symbol, &v8_kinds[i]);
 	return strndup(symbol, length_without_level(symbol));

@@ -4,8 +4,7 @@
  * again, at other addresses and with names that state the optimization level: these are one function.
  * Code without a name is one function for each runtime, because its addresses have no meaning later.
  */
-#ifndef FRAMES_GENERATED_H
-#define FRAMES_GENERATED_H
+#pragma once
 
 #include "frames/names.h"
 
@@ -35,5 +34,3 @@ static inline char *generated_name(const struct machine *machine, const struct f
 	return frame->symbol ? generated_function(frame->symbol->name) :
 			       generated_unnamed(machine, frame->module);
 }
-
-#endif

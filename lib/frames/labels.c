@@ -2,7 +2,6 @@
 #include "frames/labels.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/error.h"
@@ -110,20 +109,6 @@ static const struct sp_instruction *instruction_new(const struct labelling *labe
 	return &ret->shown;
 }
 
-static void labelling_deinit(struct labelling *labelling)
-{
-	source_places_deinit(&labelling->places);
-	frame_namesakes_deinit(&labelling->namesakes);
-	free(labelling->modules);
-	identities_deinit(&labelling->identities);
-	identities_deinit(&labelling->symbols);
-	u64map_deinit(&labelling->symbol_of);
-	free(labelling->bodies);
-	free(labelling->sources);
-	u64map_deinit(&labelling->interned_of);
-	vec_deinit(&labelling->interned);
-}
-
 /* Returns the texts of the frame's module, which are made on first use; NULL when out of memory. */
 static const struct module_texts *texts_of(struct labelling *labelling, const struct frame *frame)
 {
@@ -162,7 +147,7 @@ static const char *intern_text(struct labelling *labelling, const char *text)
 	if (!vec_reserve(&labelling->interned, labelling->interned.count + 1))
 		return NULL;
 	const uint32_t *index = u64map_put(&labelling->interned_of, (uintptr_t)text,
-					   (uint32_t)labelling->interned.count, &added);
+					   labelling->interned.count, &added);
 	if (index && added)
 		*vec_push(&labelling->interned) =
 			functions_text(labelling->labels->functions, text);
@@ -356,8 +341,8 @@ static bool add_namesakes(struct labelling *labelling)
 		calloc(namesakes->count + 1, sizeof(*sources));
 	if (!sources)
 		return false;
-	for (size_t i = 0; i < namesakes->places.count; i++)
-		sources[namesakes->places.items[i].number] = namesakes->places.items[i].innermost;
+	vec_each (place, &namesakes->places)
+		sources[place->number] = place->innermost;
 	for (size_t i = 0; i < namesakes->count; i++)
 		if (!add_namesake(labelling, &namesakes->items[i], sources[i]))
 			return false;
@@ -653,7 +638,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 			return false;
 	}
 	*of = (struct frame_labels){
-		.first = (uint32_t)labels->items.count,
+		.first = labels->items.count,
 		.shown = is_shown(labelling, frame, inner),
 		.named = symbol_is_named(frame->symbol) || (inner && inner->name),
 		.lined = inner && inner->file && inner->line,
@@ -706,8 +691,7 @@ static struct sp_error *label_all(struct labelling *labelling)
 			       options->threads));
 	TRY(frame_namesakes_find(labelling->names, &labelling->places, needs_lines(options),
 				 options->threads, &labelling->namesakes));
-	if (!make_pieces(labelling))
-		return error_no_memory();
+	NEED(make_pieces(labelling));
 	return label_frames(labelling) ? NULL : error_no_memory();
 }
 
@@ -719,7 +703,16 @@ struct sp_error *labels_make(struct labels *labels, const struct names *names,
 	nodes->inlined_apart = true;
 	struct labelling labelling = {.labels = labels, .names = names, .options = options};
 	struct sp_error *error = label_all(&labelling);
-	labelling_deinit(&labelling);
+	source_places_deinit(&labelling.places);
+	frame_namesakes_deinit(&labelling.namesakes);
+	free(labelling.modules);
+	identities_deinit(&labelling.identities);
+	identities_deinit(&labelling.symbols);
+	u64map_deinit(&labelling.symbol_of);
+	free(labelling.bodies);
+	free(labelling.sources);
+	u64map_deinit(&labelling.interned_of);
+	vec_deinit(&labelling.interned);
 	return error;
 }
 

@@ -4,8 +4,7 @@
  * its row and tree node. Labels are made when all frames are known, because debug information is read
  * for all places of a module together.
  */
-#ifndef FRAMES_LABELS_H
-#define FRAMES_LABELS_H
+#pragma once
 
 #include "frames/names.h"
 #include "profile/function.h"
@@ -60,5 +59,3 @@ struct sp_error *labels_make(struct labels *labels, const struct names *names,
 			     const struct label_options *options, struct functions *functions,
 			     struct functions *nodes) SP_MUST_CHECK;
 void labels_deinit(struct labels *labels);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "frames/linkage.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Returns the byte after an identifier that begins with its length, or the end of the text. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Linkage names of constructors and destructors, in the Itanium ABI's mangling. */
-#ifndef FRAMES_LINKAGE_H
-#define FRAMES_LINKAGE_H
+#pragma once
 
 /*
  * Returns a function's linkage name as all its pieces have it: those of constructors and
@@ -12,5 +11,3 @@ char *linkage_of_source(const char *raw_name);
 
 /* Returns the digit of a constructor's or destructor's linkage name; 0: it is none. */
 char linkage_variant(const char *raw_name);
-
-#endif

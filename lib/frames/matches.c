@@ -84,8 +84,8 @@ struct sp_error *matches_init(struct matches *matches, const struct analysis_opt
 
 void matches_deinit(struct matches *matches)
 {
-	for (size_t i = 0; i < matches->patterns.count; i++)
-		regfree(&matches->patterns.items[i].regex);
+	vec_each (pattern, &matches->patterns)
+		regfree(&pattern->regex);
 	vec_deinit(&matches->patterns);
 	free(matches->functions);
 	free(matches->frames);
@@ -113,8 +113,7 @@ static uint8_t bits_of(const struct matches *matches, const struct function *fun
 	const char *name = function_name(function);
 	const struct named *named = function_named(function);
 	uint8_t bits = 0;
-	for (size_t i = 0; i < matches->patterns.count; i++) {
-		const struct name_pattern *pattern = &matches->patterns.items[i];
+	vec_each (pattern, &matches->patterns) {
 		if (!(bits & pattern->bit) && matches_name(pattern, name, named))
 			bits |= pattern->bit;
 	}
@@ -122,21 +121,6 @@ static uint8_t bits_of(const struct matches *matches, const struct function *fun
 			      (named && shown_name_is(named, matches->root))))
 		bits |= MATCH_ROOT;
 	return bits;
-}
-
-/*
- * Computes the bits of all functions. Nodes of one function, one for each line, are neighbours: its
- * name is tested once.
- */
-static void test_functions(struct matches *matches, const struct functions *nodes)
-{
-	for (size_t i = 0; i < nodes->count; i++) {
-		const struct function *function = &nodes->items[i];
-		bool again = i && function_name(function) == function_name(function - 1) &&
-			     function_named(function) == function_named(function - 1);
-		matches->functions[i] = again ? matches->functions[i - 1] :
-						bits_of(matches, function);
-	}
 }
 
 /*
@@ -221,7 +205,17 @@ struct sp_error *matches_find(struct matches *matches, const struct labels *labe
 		matches->parents = calloc(labels->frames.count + 1, sizeof(*matches->parents));
 	if (!matches->functions || !matches->frames || (parent && !matches->parents))
 		return error_no_memory();
-	test_functions(matches, labels->nodes);
+	/*
+	 * Computes the bits of all functions. Nodes of one function, one for each line, are
+	 * neighbours: its name is tested once.
+	 */
+	for (size_t i = 0; i < labels->nodes->count; i++) {
+		const struct function *function = &labels->nodes->items[i];
+		bool again = i && function_name(function) == function_name(function - 1) &&
+			     function_named(function) == function_named(function - 1);
+		matches->functions[i] =
+			again ? matches->functions[i - 1] : bits_of(matches, function);
+	}
 	if (!test_frames(matches, labels, parent) ||
 	    (matches->required & MATCH_ROOT && !add_no_caller(matches, labels->functions, keys)))
 		return error_no_memory();

@@ -3,8 +3,7 @@
  * Finds the functions that options name: by filters on stacks (--focus, --ignore), by --callers and
  * --callees, and by --parent. Each function is tested once, after frames have labels.
  */
-#ifndef FRAMES_MATCHES_H
-#define FRAMES_MATCHES_H
+#pragma once
 
 #include <regex.h>
 #include "frames/labels.h"
@@ -64,5 +63,3 @@ static inline bool matches_pass(const struct matches *matches, uint8_t bits)
 {
 	return (bits & matches->required) == matches->required && !(bits & MATCH_IGNORE);
 }
-
-#endif

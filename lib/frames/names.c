@@ -3,7 +3,6 @@
 
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/hash.h"
@@ -11,6 +10,7 @@
 #include "frames/generated.h"
 #include "frames/shown_names.h"
 #include "profile/filter.h"
+#include "times/times.h"
 
 struct sp_error *names_init(struct names *names, const struct machine *machine,
 			    struct resolver *resolver, const struct source_finder *finder,
@@ -58,7 +58,7 @@ static bool is_c_library(const char *name)
 {
 	static const char *const libraries[] = {"libc.so", "libc-2.", "libpthread", "ld-musl-",
 						"ld-linux", "ld-2.", "libc.musl-", "libuClibc"};
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+	for (size_t i = 0; i < count_of(libraries); i++)
 		if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
 			return true;
 	return false;
@@ -100,7 +100,7 @@ bool names_is_collector(const struct frame *frame)
 	    !symbol_is_named(frame->symbol))
 		return false;
 	const char *name = frame->symbol->raw_name ?: frame->symbol->name;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+	for (size_t i = 0; i < count_of(functions); i++)
 		if (names_is_function(name, functions[i]))
 			return true;
 	return false;
@@ -121,10 +121,24 @@ static uint32_t softirq_flags(const struct frame *frame)
 		{"run_ksoftirqd", ANSWER_OTHER_SOFTIRQ},
 	};
 	const char *name = symbol_is_named(frame->symbol) ? frame->symbol->name : "";
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+	for (size_t i = 0; i < count_of(functions); i++)
 		if (names_is_function(name, functions[i].name))
 			return functions[i].flag;
 	return 0;
+}
+
+/* Returns the answer's flag of functions that hold up threads, if idle threads are left out. */
+static uint32_t holds_up_flag(const struct names *names, const struct frame *frame)
+{
+	const struct sp_analysis_samples *samples = &names->options->samples;
+	if (!weigher_of(samples)->leaves_out_idle || samples->all_threads ||
+	    !symbol_is_named(frame->symbol))
+		return 0;
+	const char *name = frame->symbol->name;
+	bool holds = frame->cpumode == PERF_RECORD_MISC_KERNEL
+			     ? wait_reason_holds_up(wait_reason_of_function(name))
+			     : wait_function_holds_up(name);
+	return holds ? ANSWER_HOLDS_UP : 0;
 }
 
 /* Returns the answer's flags of frames in stacks of Python code. */
@@ -150,8 +164,8 @@ static bool dso_is_shown(const struct analysis_options *options, const struct fr
 	const char *path = frame->module ? frame->module->path : dso;
 	const char *name = frame->module ? frame->module->name : dso;
 	const struct sp_string_list *dsos = &options->filter.dsos;
-	for (size_t i = 0; i < dsos->count; i++)
-		if (is_end_of_path(path, dsos->items[i]))
+	vec_each (item, dsos)
+		if (is_end_of_path(path, *item))
 			return true;
 	return filter_pattern(dsos->items, dsos->count, dso) ||
 	       filter_pattern(dsos->items, dsos->count, path) ||
@@ -189,8 +203,8 @@ bool names_are_wanted(const struct analysis_options *options, const struct named
 	const struct sp_string_list *wanted = &options->filter.symbols;
 	if (filter_symbol(wanted->items, wanted->count, named->name, named->raw))
 		return true;
-	for (size_t i = 0; i < wanted->count; i++)
-		if (shown_name_is(named, wanted->items[i]))
+	vec_each (item, wanted)
+		if (shown_name_is(named, *item))
 			return true;
 	return false;
 }
@@ -346,6 +360,7 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 		answer |= python_flags(&frame);
 	if (outermost)
 		answer |= ANSWER_OUTERMOST;
+	answer |= holds_up_flag(names, &frame);
 	if (!frame.module && address->cpumode == PERF_RECORD_MISC_USER)
 		answer |= ANSWER_UNMAPPED;
 	if (!dso_is_shown(names->options, &frame))

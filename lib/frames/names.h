@@ -5,8 +5,7 @@
  * Each address is resolved once for all threads, and each thread caches the answers. Texts of frames
  * are made later, when all frames are known (labels.h).
  */
-#ifndef FRAMES_NAMES_H
-#define FRAMES_NAMES_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -131,7 +130,8 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 /* Kernel code that runs softirqs for the thread that called it; or at an interrupt's end. */
 #define ANSWER_THREAD_SOFTIRQ ANSWER_COLLECTOR
 #define ANSWER_OTHER_SOFTIRQ ANSWER_TRAMPOLINE
-#define ANSWER_SHIFT 6
+#define ANSWER_HOLDS_UP 64u /* a thread that waits in it is not idle: for a lock or a disk */
+#define ANSWER_SHIFT 7
 /* Returns the index of an answer's frame. */
 static inline uint32_t answer_frame(uint32_t answer)
 {
@@ -170,5 +170,3 @@ static inline struct address_cache names_cache(struct names *names)
 
 /* Lists the places of all frames in modules with debug information; false when out of memory. */
 bool names_list_sources(const struct names *names, struct source_places *places);
-
-#endif

@@ -17,8 +17,8 @@ struct namesake_search {
 
 static void search_deinit(struct namesake_search *search)
 {
-	for (size_t i = 0; i < search->modules.count; i++)
-		namesake_query_deinit(&search->modules.items[i]);
+	vec_each (module, &search->modules)
+		namesake_query_deinit(module);
 	vec_deinit(&search->modules);
 	free(search->number_of);
 	u64map_deinit(&search->symbols);
@@ -36,7 +36,7 @@ static bool add_name(struct namesake_search *search, const struct frame *frame, 
 		*query = (struct namesake_query){.module = frame->module, .pid = frame->pid,
 						 .sourced = frame->sourced,
 						 .symbols = &search->symbols};
-		*number = (uint32_t)search->modules.count;
+		*number = search->modules.count;
 	}
 	return namesake_query_add(&search->modules.items[*number - 1], name, raw_name);
 }
@@ -46,8 +46,7 @@ static bool add_symbols(struct namesake_search *search)
 {
 	const struct names *names = search->names;
 	const struct symbol *last = NULL;
-	for (size_t i = 0; i < names->frames.count; i++) {
-		const struct frame *frame = &names->frames.items[i];
+	vec_each (frame, &names->frames) {
 		bool added;
 		if (frame->symbol == last || !frame->module || !symbol_is_named(frame->symbol) ||
 		    generated_has(frame))
@@ -122,8 +121,8 @@ static struct sp_error *search_module(struct namesake_search *search, struct nam
 {
 	CLEANUP(namesakes_deinit) struct namesakes found = {0};
 	TRY(resolver_list_namesakes(search->names->symbolizer.resolver, query, &found));
-	for (size_t i = 0; i < found.count; i++)
-		NEED(add_namesake(search, query, &found.items[i], ret));
+	vec_each (item, &found)
+		NEED(add_namesake(search, query, item, ret));
 	return NULL;
 }
 

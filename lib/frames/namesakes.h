@@ -3,8 +3,7 @@
  * Finds the functions that share a name with sampled ones, but have no samples. They take part in
  * the choice of shown names, which are so the same for all samples and for some of them.
  */
-#ifndef FRAMES_NAMESAKES_H
-#define FRAMES_NAMESAKES_H
+#pragma once
 
 #include "frames/names.h"
 
@@ -23,5 +22,3 @@ struct sp_error *frame_namesakes_find(const struct names *names, const struct so
 				      bool lines, unsigned int threads,
 				      struct frame_namesakes *ret) SP_MUST_CHECK;
 void frame_namesakes_deinit(struct frame_namesakes *namesakes);
-
-#endif

@@ -79,7 +79,7 @@ static uint64_t shown_hash(const struct named *named)
  * Moves the functions that share their shown name to the begin of the array. *count is their
  * number.
  */
-static bool keep_equal(struct named **items, size_t *count)
+static bool retain_shared(struct named **items, size_t *count)
 {
 	struct u64map counts = {0};
 	size_t kept = 0;
@@ -116,7 +116,7 @@ static bool find_files(struct srcfiles *files, struct named *const *items, size_
 static bool try_forms(struct functions *functions, struct named **items, size_t *count,
 		      enum form begin, enum form end, struct srcfiles *files)
 {
-	bool done = keep_equal(items, count) &&
+	bool done = retain_shared(items, count) &&
 		    (begin < FORM_FILE || find_files(files, items, *count));
 	for (enum form form = begin; done && form < end; form++) {
 		for (size_t i = 0; done && i < *count; i++) {
@@ -124,7 +124,7 @@ static bool try_forms(struct functions *functions, struct named **items, size_t 
 			items[i]->shown = text ? functions_text(functions, text) : NULL;
 			done = items[i]->shown;
 		}
-		done = done && keep_equal(items, count);
+		done = done && retain_shared(items, count);
 	}
 	return done;
 }
@@ -223,8 +223,7 @@ static bool choose_dsos(struct functions *functions, struct u64map *dso_of)
 static void replace_names(struct functions *functions, const struct functions *rows,
 			  const struct u64map *dso_of)
 {
-	for (size_t i = 0; i < functions->count; i++) {
-		struct function *function = &functions->items[i];
+	vec_each (function, functions) {
 		const uint32_t *dso = u64map_find(dso_of, (uintptr_t)function->dso);
 		if (dso)
 			function->dso = rows->dsos.items[*dso].name;

@@ -7,8 +7,7 @@
  * both, or its address ("helper@0x1300"). Files have their base name, or the part of their path
  * that distinguishes them. Names do not depend on the order of functions, or on options of rows.
  */
-#ifndef FRAMES_SHOWN_NAMES_H
-#define FRAMES_SHOWN_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include "profile/function.h"
@@ -30,5 +29,3 @@ bool shown_name_is(const struct named *named, const char *text);
  * malloc'ed; NULL when out of memory.
  */
 char *shown_name_whole(const struct named *named);
-
-#endif

@@ -19,14 +19,14 @@ static bool add_values(struct frame_sizes_builder *builder, uint32_t offset, uin
 	const uint8_t *begin = values.cursor.pos;
 	size_t size = 0;
 	while (size < builder->left && pc_values_next(&values))
-		size = (size_t)(values.cursor.pos - begin);
+		size = values.cursor.pos - begin;
 	if (size >= builder->left) {
 		builder->left = 0;
 		return true;
 	}
 	if (!vec_reserve(&sizes->values, sizes->values.count + size + 1))
 		return false;
-	*ret = (uint32_t)sizes->values.count;
+	*ret = sizes->values.count;
 	memcpy(sizes->values.items + sizes->values.count, begin, size);
 	sizes->values.items[sizes->values.count + size] = 0;
 	sizes->values.count += size + 1;

@@ -3,8 +3,7 @@
  * Sizes of a Go program's stack frames: all that unwinding needs of the function table, in a fraction of
  * its memory. A recorder may keep the sizes of many programs.
  */
-#ifndef GO_FRAME_SIZES_H
-#define GO_FRAME_SIZES_H
+#pragma once
 
 #include "base/vec.h"
 #include "go/pclntab.h"
@@ -37,5 +36,3 @@ const struct frame_sizes_function *frame_sizes_find(const struct frame_sizes *si
 /* Distance from the stack pointer at `vaddr` to its value at the function's start; false if unknown. */
 bool frame_sizes_at(const struct frame_sizes *sizes, const struct frame_sizes_function *function,
 		    uint64_t vaddr, int32_t *ret);
-
-#endif

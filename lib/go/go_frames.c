@@ -55,7 +55,7 @@ static bool read_values(struct go_frames *frames, uint32_t offset, struct go_val
 		struct go_value *value = vec_push(ret);
 		if (!value)
 			return false;
-		*value = (struct go_value){.to = values.to, .value = (int32_t)values.value};
+		*value = (struct go_value){.to = values.to, .value = values.value};
 	}
 	return true;
 }

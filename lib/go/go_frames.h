@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Functions and lines of code by a Go function table, inlined calls included. */
-#ifndef GO_GO_FRAMES_H
-#define GO_GO_FRAMES_H
+#pragma once
 
 #include "base/vec.h"
 #include "go/pclntab.h"
@@ -49,5 +48,3 @@ void go_frames_close(struct go_frames *frames);
  */
 struct sp_error *go_frames_find(struct go_frames *frames, uint64_t vaddr,
 				struct go_frame ret[GO_FRAMES_MAX], size_t *count_ret) SP_MUST_CHECK;
-
-#endif

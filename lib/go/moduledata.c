@@ -70,7 +70,7 @@ static struct sp_error *search_data(const struct image *image, const struct pcln
 	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr header;
 		CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
-		if (!gelf_getphdr(image->elf, (int)i, &header) || header.p_type != PT_LOAD ||
+		if (!gelf_getphdr(image->elf, i, &header) || header.p_type != PT_LOAD ||
 		    !(header.p_flags & PF_W) || !header.p_filesz)
 			continue;
 		struct sp_error *error =

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The Go runtime's record of a module, which has the addresses that its function table is relative to. */
-#ifndef GO_MODULEDATA_H
-#define GO_MODULEDATA_H
+#pragma once
 
 #include "elf/image.h"
 
@@ -19,5 +18,3 @@ struct moduledata {
  */
 struct sp_error *moduledata_find(const struct image *image, const struct pclntab *table,
 				 struct moduledata *ret) SP_MUST_CHECK;
-
-#endif

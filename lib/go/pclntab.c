@@ -93,7 +93,7 @@ static bool read_header_1_2(struct cursor *cursor, struct pclntab *table)
 	uint32_t files;
 	if (!read_word(cursor, table->word, &table->count))
 		return false;
-	table->functions = (uint64_t)(cursor->pos - cursor->begin);
+	table->functions = cursor->pos - cursor->begin;
 	if (!has_room_for_functions(table))
 		return false;
 	struct cursor after = cursor_at(table, table->functions + table->count * entry_size(table) +
@@ -167,7 +167,7 @@ static struct sp_error *read_table(const struct image *image, struct pclntab *ta
 {
 	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < count_of(names); i++) {
 		GElf_Shdr header;
 		Elf_Scn *section = image_section(image, names[i], &header);
 		if (section && header.sh_type != SHT_NOBITS && header.sh_size)
@@ -255,8 +255,8 @@ static bool read_entry(const struct pclntab *table, uint64_t index, uint64_t *st
 {
 	uint64_t size = entry_size(table), data = 0;
 	struct cursor cursor = cursor_at(table, table->functions + index * size);
-	if (!read_word(&cursor, (uint8_t)(size / 2), start_ret) ||
-	    (index < table->count && !read_word(&cursor, (uint8_t)(size / 2), &data)))
+	if (!read_word(&cursor, size / 2, start_ret) ||
+	    (index < table->count && !read_word(&cursor, size / 2, &data)))
 		return false;
 	if (table->layout >= PCLNTAB_1_18)
 		*start_ret += table->text;
@@ -291,7 +291,7 @@ static uint8_t flags_by_name(const char *name, bool old)
 		{"runtime.walltimeMono", GO_SP_WRITE | GO_WAITED_FOR, false},
 		{"time.now", GO_SP_WRITE | GO_WAITED_FOR, false},
 	};
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < count_of(known); i++)
 		if (known[i].old <= old && !strcmp(name, known[i].name))
 			return known[i].flags;
 	return 0;
@@ -313,7 +313,7 @@ static void set_flags(const struct pclntab *table, struct go_function *function)
 static void read_data(const struct pclntab *table, struct cursor cursor, uint32_t value_count,
 		      uint8_t data_count, struct go_function *function)
 {
-	uint64_t tables = (uint64_t)(cursor.pos - cursor.begin);
+	uint64_t tables = cursor.pos - cursor.begin;
 	uint32_t tree;
 	cursor = cursor_at(table, tables + 4 * PCDATA_CALLS);
 	if (value_count <= PCDATA_CALLS || !cursor_u32(&cursor, &function->calls))
@@ -409,7 +409,7 @@ bool pc_values_find(struct pc_values *values, uint64_t distance, int32_t *ret)
 	for (size_t i = 0; i < STEPS_MAX && pc_values_next(values); i++) {
 		if (distance >= values->to)
 			continue;
-		*ret = (int32_t)values->value;
+		*ret = values->value;
 		return true;
 	}
 	return false;

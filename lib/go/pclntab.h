@@ -4,8 +4,7 @@
  * ranges of functions, sizes of their stack frames, files, lines and inlined calls. Go 1.2 to 1.26. The
  * bytes are untrusted: results are wrong at worst. Constant after pclntab_read(): any thread may read.
  */
-#ifndef GO_PCLNTAB_H
-#define GO_PCLNTAB_H
+#pragma once
 
 #include "base/cursor.h"
 #include "elf/image.h"
@@ -40,7 +39,7 @@ struct pclntab {
 struct sp_error *pclntab_read(const struct image *image, struct pclntab *ret) SP_MUST_CHECK;
 void pclntab_deinit(struct pclntab *table);
 
-/* Flags of a function; the first two are the runtime's, the others by name. */
+/* Flags of a function; the first two are the runtime's, the others are ours by its name. */
 #define GO_TOP_FRAME 1 /* is the outermost of its stack */
 #define GO_SP_WRITE 2  /* loads the stack pointer: its callers are on another stack */
 #define GO_INJECTED 4  /* signal handlers of the runtime let interrupted code "call" it */
@@ -94,5 +93,3 @@ const char *pclntab_file(const struct pclntab *table, const struct go_function *
 
 /* Returns the string at an offset from the table of names; NULL: there is none. */
 const char *pclntab_name(const struct pclntab *table, uint32_t offset);
-
-#endif

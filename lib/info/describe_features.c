@@ -20,14 +20,6 @@
 
 DEFINE_CLEANUP(struct sp_description *, sp_description_free)
 
-/* Reads a string up to its NUL. */
-static bool read_plain(struct cursor *cursor, const char **ret)
-{
-	size_t left = cursor_left(cursor);
-	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
-	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
-}
-
 static bool describe_string(struct cursor *cursor, struct sp_description *to)
 {
 	const char *text;
@@ -143,7 +135,7 @@ static const char *clock_name(int32_t clock_id)
 		[CLOCK_BOOTTIME] = "boottime",
 		[CLOCK_TAI] = "tai",
 	};
-	const int32_t count = sizeof(names) / sizeof(*names);
+	const int32_t count = count_of(names);
 	return clock_id >= 0 && clock_id < count ? names[clock_id] : NULL;
 }
 
@@ -154,7 +146,7 @@ static bool describe_clock(struct cursor *cursor, struct sp_description *to)
 	if (!cursor_u32(cursor, &version) || !cursor_u32(cursor, &id) ||
 	    !cursor_u64(cursor, &wall) || !cursor_u64(cursor, &clock))
 		return false;
-	const char *name = clock_name((int32_t)id);
+	const char *name = clock_name(id);
 	description_add(to, "clockid", "%s (%u)", name ? name : "unknown", id);
 	description_add(to, "time of day", "%" PRIu64 ".%09" PRIu64, wall / 1000000000, wall % 1000000000);
 	description_add(to, "is", "%" PRIu64 ".%09" PRIu64, clock / 1000000000, clock % 1000000000);
@@ -216,7 +208,7 @@ static bool describe_compression(struct cursor *cursor, struct sp_description *t
 {
 	static const char *const names[] = {"version", "type", "level", "ratio", "mmap_len"};
 	uint32_t value;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < count_of(names); i++) {
 		if (!cursor_u32(cursor, &value))
 			return false;
 		description_add(to, names[i], i == 1 && value == 1 ? "%u (zstd)" : "%u", value);
@@ -228,7 +220,7 @@ static bool describe_meta_info(struct cursor *cursor, struct sp_description *to)
 {
 	const char *name, *value;
 	while (cursor_left(cursor)) {
-		if (!read_plain(cursor, &name) || !read_plain(cursor, &value))
+		if (!cursor_text(cursor, &name) || !cursor_text(cursor, &value))
 			return false;
 		description_add(to, name, "%s", value);
 	}
@@ -248,7 +240,7 @@ static bool describe_files(struct cursor *cursor, struct sp_description *to)
 			return false;
 		struct cursor file = *cursor;
 		file.end = file.pos + size;
-		if (!read_plain(&file, &path) || !cursor_u32(&file, &type) ||
+		if (!cursor_text(&file, &path) || !cursor_u32(&file, &type) ||
 		    !cursor_u64(&file, &address) || !cursor_u32(&file, &symbols))
 			return false;
 		description_add(to, path, "%u symbols", symbols);

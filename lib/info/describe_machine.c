@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 
@@ -144,8 +143,7 @@ bool describe_pmu_caps(struct cursor *cursor, struct sp_description *to)
 			return false;
 		for (size_t j = begin; j < to->rows.count; j++) {
 			CLEANUP_FREE char *name = format_text("%s/%s", pmu, to->rows.items[j].name);
-			const char *kept = name ? arena_copy_string(&to->arena, name, strlen(name)) :
-						  NULL;
+			const char *kept = arena_strdup(&to->arena, name);
 			to->no_memory |= !kept;
 			if (kept)
 				to->rows.items[j].name = kept;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Descriptions of features about the machine. Each function returns false if the payload is damaged. */
-#ifndef INFO_DESCRIBE_MACHINE_H
-#define INFO_DESCRIBE_MACHINE_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "info/description.h"
@@ -21,5 +20,3 @@ bool describe_domains(struct cursor *cursor, struct sp_description *to);
 /* Describes the recorded program's ELF machine. */
 bool describe_machine(struct cursor *cursor, struct sp_description *to);
 bool describe_cache_line(struct cursor *cursor, struct sp_description *to);
-
-#endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "info/description.h"
 
-#include <assert.h>
 #include <stdarg.h>
-#include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/vec.h"
 
 void description_add(struct sp_description *to, const char *name, const char *format, ...)
 {
@@ -13,8 +12,8 @@ void description_add(struct sp_description *to, const char *name, const char *fo
 	va_start(args, format);
 	CLEANUP_FREE char *text = format_text_va(format, args);
 	va_end(args);
-	char *value = text ? arena_copy_string(&to->arena, text, strlen(text)) : NULL;
-	char *key = arena_copy_string(&to->arena, name, strlen(name));
+	char *value = arena_strdup(&to->arena, text);
+	char *key = arena_strdup(&to->arena, name);
 	struct sp_description_row *row = value && key ? vec_push(&to->rows) : NULL;
 	if (row)
 		*row = (struct sp_description_row){key, value};
@@ -42,9 +41,4 @@ size_t sp_description_count(const struct sp_description *description)
 	return description->rows.count;
 }
 
-const struct sp_description_row *sp_description_row(const struct sp_description *description,
-						    size_t index)
-{
-	assert(index < description->rows.count);
-	return &description->rows.items[index];
-}
+DEFINE_GETTER(sp_description_row, sp_description_row, sp_description, rows.items, rows.count)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Rows of names and values that describe a feature. */
-#ifndef INFO_DESCRIPTION_H
-#define INFO_DESCRIPTION_H
+#pragma once
 
 #include <sprof/private/describe.h>
 #include "base/arena.h"
@@ -20,5 +19,3 @@ void description_add(struct sp_description *to, const char *name, const char *fo
 
 /* Reads a string: a u32 size, and that many bytes, which include a NUL. */
 bool description_read_string(struct cursor *cursor, const char **ret);
-
-#endif

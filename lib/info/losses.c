@@ -50,8 +50,7 @@ struct sp_error *sp_losses_new(const struct sp_reader *reader, struct sp_losses 
 	NEED(losses->events);
 	for (size_t i = 0; i < layout->event_count; i++)
 		for (size_t j = 0; j < layout->events[i].id_count; j++)
-			NEED(u64map_put(&losses->event_of_id, layout->events[i].ids[j], (uint32_t)i,
-					NULL));
+			NEED(u64map_put(&losses->event_of_id, layout->events[i].ids[j], i, NULL));
 	*ret = take_ptr(losses);
 	return NULL;
 }
@@ -78,7 +77,9 @@ uint16_t losses_event_of_id(const struct sp_losses *losses, uint64_t id)
 	return event ? (uint16_t)*event : SP_EVENT_NONE;
 }
 
-uint16_t losses_event(const struct sp_losses *losses, const struct sp_record *record, uint64_t id)
+/* Returns a record's event: by its sample_id, else by the id in its fields, else 0. */
+static uint16_t event_of(const struct sp_losses *losses, const struct sp_record *record,
+			 uint64_t id)
 {
 	uint16_t event = record->event != SP_EVENT_NONE ? record->event
 							: losses_event_of_id(losses, id);
@@ -89,7 +90,7 @@ uint16_t losses_event_of_counter(const struct sp_losses *losses, const struct sp
 				 uint64_t id)
 {
 	uint16_t event = losses_event_of_id(losses, id);
-	return event != SP_EVENT_NONE ? event : losses_event(losses, record, id);
+	return event != SP_EVENT_NONE ? event : event_of(losses, record, id);
 }
 
 /*
@@ -114,7 +115,7 @@ static bool add_lost(struct sp_losses *losses, const struct sp_record *record)
 {
 	bool ring = record->type == PERF_RECORD_LOST;
 	uint64_t id = ring ? record->lost.id : record->id.id;
-	uint16_t index = losses_event(losses, record, id);
+	uint16_t index = event_of(losses, record, id);
 	struct event_losses *event = &losses->events[index];
 	if (!is_moment(record)) {
 		event->counted += record->lost.lost;
@@ -126,11 +127,10 @@ static bool add_lost(struct sp_losses *losses, const struct sp_record *record)
 		event->ring += record->lost.lost;
 	else
 		event->hardware += record->lost.lost;
-	struct sp_loss *moment = vec_push(&losses->moments);
-	if (moment)
-		*moment = (struct sp_loss){.time_ns = record->id.time_ns, .lost = record->lost.lost,
-					   .cpu = cpu_of(record), .event = index};
-	return moment;
+	return vec_append(&losses->moments, (struct sp_loss){.time_ns = record->id.time_ns,
+							     .lost = record->lost.lost,
+							     .cpu = cpu_of(record),
+							     .event = index});
 }
 
 /*
@@ -141,7 +141,7 @@ static bool add_throttle(struct sp_losses *losses, const struct sp_record *recor
 {
 	const struct sp_throttle *throttle = &record->throttle;
 	uint64_t key = hash_pair(hash_pair(throttle->id, throttle->stream_id), record->id.cpu);
-	uint16_t event = losses_event(losses, record, throttle->id);
+	uint16_t event = event_of(losses, record, throttle->id);
 	if (!vec_reserve(&losses->throttlings, losses->throttlings.count + 1))
 		return false;
 	uint32_t *lasting = u64map_put(&losses->throttled, key, 0, NULL);
@@ -152,7 +152,7 @@ static bool add_throttle(struct sp_losses *losses, const struct sp_record *recor
 		return true;
 	*vec_push(&losses->throttlings) = (struct sp_throttling){
 		.begin_ns = throttle->time_ns, .cpu = cpu_of(record), .event = event};
-	*lasting = (uint32_t)losses->throttlings.count;
+	*lasting = losses->throttlings.count;
 	return true;
 }
 
@@ -167,49 +167,32 @@ static void end_throttle(struct sp_losses *losses, const struct sp_record *recor
 	*lasting = 0;
 	throttling->end_ns = throttle->time_ns;
 	if (throttle->time_ns > throttling->begin_ns)
-		losses->events[losses_event(losses, record, throttle->id)].throttled.ns +=
+		losses->events[event_of(losses, record, throttle->id)].throttled.ns +=
 			throttle->time_ns - throttling->begin_ns;
-}
-
-static bool add_thread(struct sp_losses *losses, const struct sp_record *record, uint64_t lost)
-{
-	uint64_t key = (uint64_t)record->read.pid << 32 | record->read.tid;
-	if (!vec_reserve(&losses->threads, losses->threads.count + 1))
-		return false;
-	bool added;
-	const uint32_t *index = u64map_put(&losses->thread_index, key,
-					   (uint32_t)losses->threads.count, &added);
-	if (!index)
-		return false;
-	if (added)
-		*vec_push(&losses->threads) =
-			(struct sp_thread_loss){.pid = record->read.pid, .tid = record->read.tid};
-	losses->threads.items[*index].lost += lost;
-	return true;
 }
 
 /* Adds a READ record's count of lost samples. The count only grows, so the last one is kept. */
 static bool add_read(struct sp_losses *losses, const struct sp_record *record, uint64_t id,
 		     uint64_t lost)
 {
-	bool added;
 	if (!lost)
 		return true;
-	if (!vec_reserve(&losses->read_lost, losses->read_lost.count + 1))
+	uint64_t *known = u64map_item(&losses->read_index, id, &losses->read_lost);
+	if (!known)
 		return false;
-	const uint32_t *index = u64map_put(&losses->read_index, id,
-					   (uint32_t)losses->read_lost.count, &added);
-	if (!index)
-		return false;
-	if (added)
-		*vec_push(&losses->read_lost) = 0;
-	uint64_t *known = &losses->read_lost.items[*index];
 	if (lost <= *known)
 		return true;
 	uint64_t more = lost - *known;
 	losses->events[losses_event_of_counter(losses, record, id)].read += more;
 	*known = lost;
-	return add_thread(losses, record, more);
+	uint64_t key = key_of_pair(record->read.pid, record->read.tid);
+	struct sp_thread_loss *thread = u64map_item(&losses->thread_index, key, &losses->threads);
+	if (!thread)
+		return false;
+	thread->pid = record->read.pid;
+	thread->tid = record->read.tid;
+	thread->lost += more;
+	return true;
 }
 
 static void add_note(struct sp_losses *losses, const struct sp_record *record)
@@ -273,7 +256,7 @@ uint64_t sp_losses_own(const struct sp_losses *losses, size_t event)
 	uint64_t lost = sp_losses_count(losses, event);
 	if (!losses->noted)
 		return lost;
-	return (uint64_t)((double)lost * ((double)losses->noted_own / (double)losses->noted) + 0.5);
+	return (double)lost * ((double)losses->noted_own / (double)losses->noted) + 0.5;
 }
 
 struct event_throttling losses_throttling(const struct sp_losses *losses, size_t event)
@@ -327,4 +310,24 @@ bool sp_larger_rings_option(uint64_t ring_bytes, bool copies, char *text, size_t
 		wanted = ring_bytes * 4;
 	snprintf(text, size, "-m %" PRIu64 "M", wanted >> 20);
 	return true;
+}
+
+/*
+ * Rates of advice. Quarters of higher rates end at LOWERED_HZ or above, quarters of others at
+ * LOWEST_RAISED_HZ or below. Only rates between them are raised, so that no quarter is.
+ */
+#define LOWERED_HZ 1249
+#define LOWEST_RAISED_HZ (LOWERED_HZ / 4)
+#define PYTHON_HZ 2500
+
+uint64_t sp_lower_rate_hz(uint64_t hz)
+{
+	uint64_t quarter = hz > 4 ? hz / 4 : 1;
+	return hz > LOWERED_HZ && quarter < LOWERED_HZ ? LOWERED_HZ : quarter;
+}
+
+uint64_t sp_higher_rate_hz(uint64_t hz, bool python)
+{
+	bool raised = hz > LOWEST_RAISED_HZ && hz < LOWERED_HZ;
+	return !raised ? 0 : python ? PYTHON_HZ : SP_FAST_HZ;
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Functions of struct sp_losses for other parts of the library. */
-#ifndef INFO_LOSSES_H
-#define INFO_LOSSES_H
+#pragma once
 
 #include <sprof/private/losses.h>
 #include "record/decode.h"
-
-/* Returns a record's event: by its sample_id, else by the id in its fields, else 0. */
-uint16_t losses_event(const struct sp_losses *losses, const struct sp_record *record, uint64_t id);
 
 /* Returns the event with that id, or SP_EVENT_NONE. */
 uint16_t losses_event_of_id(const struct sp_losses *losses, uint64_t id);
@@ -24,5 +20,3 @@ struct event_throttling {
 	uint64_t count, ns;
 };
 struct event_throttling losses_throttling(const struct sp_losses *losses, size_t event);
-
-#endif

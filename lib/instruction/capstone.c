@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* capstone is loaded when text is asked for: its tables are megabytes to relocate. */
+/*
+ * Loads capstone when text is first requested, because relocating its tables of megabytes takes
+ * time.
+ */
 #include <sprof/private/instruction.h>
 
 #include <capstone/capstone.h>
@@ -10,6 +13,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/vec.h"
 
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
@@ -93,7 +97,7 @@ struct sp_error *sp_disassembler_new(uint16_t machine, bool big_endian,
 {
 	CLEANUP(cleanup_sp_disassembler_free)
 	struct sp_disassembler *disassembler = calloc(1, sizeof(*disassembler));
-	size_t index = 0, count = sizeof(machines) / sizeof(*machines);
+	size_t index = 0, count = count_of(machines);
 	NEED(disassembler);
 	while (index < count && machines[index].machine != machine)
 		index++;

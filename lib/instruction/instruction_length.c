@@ -87,19 +87,16 @@ static bool skip(struct instruction_parser *reading, size_t count)
 	return reading->at <= reading->size && reading->at <= LENGTH_MAX;
 }
 
-static bool is_prefix(uint8_t byte)
-{
-	return byte && memchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3", byte, 11);
-}
-
-/* The last one before the opcode; *next_ret is what follows them. */
+/*
+ * Skips prefixes. *next_ret is the first byte of the opcode. Returns false at the end of the code.
+ */
 static bool take_prefixes(struct instruction_parser *reading, uint8_t *next_ret)
 {
 	uint8_t byte;
 	while (take(reading, &byte)) {
 		reading->operand_16 |= byte == 0x66;
 		reading->address_other |= byte == 0x67;
-		if (is_prefix(byte)) {
+		if (byte && memchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3", byte, 11)) {
 			/* REX counts right before the opcode alone. */
 			reading->wide = false;
 		} else if (reading->is_64bit && byte >> 4 == 4) {
@@ -169,7 +166,7 @@ static char row_of(const struct instruction_parser *reading)
 	case 2:
 	case 5: /* AVX512-FP16 */
 	case 6:
-	case 4: /* APX: what was the first two maps; those with immediates are not known */
+	case 4: /* APX: opcodes of the first two maps; those with immediates are unknown */
 	case 9:
 		return 'M';
 	default:
@@ -239,7 +236,7 @@ static size_t immediate_size(const struct instruction_parser *reading, char row)
 }
 
 /* In 32-bit code 82 is as 80; bound (62) has a ModRM byte. */
-static char settle(const struct instruction_parser *reading, char row)
+static char row_of_mode(const struct instruction_parser *reading, char row)
 {
 	if (reading->map || reading->is_64bit)
 		return row;
@@ -250,7 +247,7 @@ static bool read_instruction(struct instruction_parser *reading)
 {
 	if (!take_opcode(reading))
 		return false;
-	char row = settle(reading, row_of(reading));
+	char row = row_of_mode(reading, row_of(reading));
 	if (row >= 'A' && row <= 'Z' && row != 'X' && row != 'Y' && !take_modrm(reading))
 		return false;
 	size_t immediate = immediate_size(reading, row);
@@ -266,7 +263,7 @@ static size_t x86_length(bool is_64bit, const uint8_t *code, size_t size)
 	return read_instruction(&reading) ? reading.at : 0;
 }
 
-/* It has no condition and does not go on behind itself. */
+/* Returns whether execution never continues after the instruction. */
 static bool x86_leaves(bool is_64bit, const uint8_t *code, size_t size)
 {
 	struct instruction_parser reading = {.code = code, .size = size, .is_64bit = is_64bit};

@@ -9,7 +9,7 @@
 /* Names of files in `argument`; the number of others follows. */
 #define NAMES_MAX 4
 
-/* Files that are looked at: a recorder looks for no more. */
+/* Limit of words that are examined as files, as in the recorder. */
 #define FILES_MAX 32
 
 void command_lines_history_deinit(struct command_lines_history *history)
@@ -157,7 +157,7 @@ uint32_t command_lines_history_add(struct command_lines_history *history,
 	if (!added)
 		return UINT32_MAX;
 	*added = command;
-	return (uint32_t)(history->items.count - 1);
+	return history->items.count - 1;
 }
 
 /* Begins a moment of a process; `number` 0: its command line is unknown. */

@@ -4,8 +4,7 @@
  * are added, then events are replayed in the order of time; after that any process can be looked
  * up, from several threads at once.
  */
-#ifndef MACHINE_COMMAND_LINES_H
-#define MACHINE_COMMAND_LINES_H
+#pragma once
 
 #include "base/strtab.h"
 #include "machine/machine.h"
@@ -42,5 +41,3 @@ command_lines_history_find(const struct command_lines_history *history, uint32_t
 struct machine_process
 command_lines_history_process(const struct command_lines_history *history, uint32_t pid,
 			      uint64_t time_ns);
-
-#endif

@@ -3,8 +3,7 @@
  * Caches of one thread for results by instruction pointer (ip): a map for each view and CPU mode. Views
  * in which all ips of a mode have the same meaning share a map.
  */
-#ifndef MACHINE_IP_MAPS_H
-#define MACHINE_IP_MAPS_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
@@ -54,5 +53,3 @@ static inline struct u64map *ip_maps_find(struct ip_maps *maps, const struct mac
 		return &maps->maps.items[maps->last[slot].map];
 	return ip_maps_look(maps, machine, view, cpumode, caller);
 }
-
-#endif

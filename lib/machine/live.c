@@ -111,8 +111,8 @@ void live_free(struct live *live)
 {
 	if (!live)
 		return;
-	for (size_t i = 0; i < live->spaces.count; i++)
-		vec_deinit(&live->spaces.items[i].timeline);
+	vec_each (space, &live->spaces)
+		vec_deinit(&space->timeline);
 	vec_deinit(&live->spaces);
 	u64map_deinit(&live->space_index);
 	vec_deinit(&live->views);
@@ -205,16 +205,10 @@ static struct space *space_find(const struct live *live, uint32_t pid)
  */
 static struct space *space_get(struct live *live, uint32_t pid)
 {
-	bool added;
-	if (!vec_reserve(&live->spaces, live->spaces.count + 1))
-		return NULL;
-	const uint32_t *index = u64map_put(&live->space_index, pid, (uint32_t)live->spaces.count,
-					   &added);
-	if (!index)
-		return NULL;
-	if (added)
-		*vec_push(&live->spaces) = (struct space){.pid = pid};
-	return &live->spaces.items[*index];
+	struct space *space = u64map_item(&live->space_index, pid, &live->spaces);
+	if (space)
+		space->pid = pid;
+	return space;
 }
 
 static struct live_view *view_find(const struct live *live, uint32_t number)
@@ -339,8 +333,7 @@ static bool merge(struct live *live, size_t *index_ret)
 	uint64_t first_ns = UINT64_MAX;
 	if (!vec_reserve(&live->log, live->log.count + live->fresh.count))
 		return false;
-	for (size_t i = 0; i < live->fresh.count; i++) {
-		struct live_event *event = &live->fresh.items[i];
+	vec_each (event, &live->fresh) {
 		event->late = event->time_ns < live->floor_ns;
 		live->late += event->late;
 		if (event->late)
@@ -452,8 +445,8 @@ static void prune_space(struct live *live, struct space *space)
 	if (keep)
 		memmove(timeline->items, timeline->items + keep,
 			timeline->count * sizeof(*timeline->items));
-	for (size_t i = 0; i < timeline->count; i++)
-		view_find(live, timeline->items[i].view)->used = true;
+	vec_each (item, timeline)
+		view_find(live, item->view)->used = true;
 }
 
 static bool has_ended(const struct live *live, const struct space *space)
@@ -519,12 +512,14 @@ static bool move_tree(struct move *move, struct mapping_node **root)
 	       move_tree(move, &node->right);
 }
 
-/* Copies the trees of the views that are small, or of all. False when out of memory. */
+/*
+ * Copies the trees of the views that are small, or of all. Trees beyond the limit, or without
+ * memory, become empty, and live->dropped counts them. Returns false when out of memory.
+ */
 static bool move_views(struct live *live, struct move *move, uint32_t height_max)
 {
 	bool good = true;
-	for (size_t i = 0; i < live->views.count; i++) {
-		struct live_view *view = &live->views.items[i];
+	vec_each (view, &live->views) {
 		if (!view->root || view->moved || view->root->height > height_max)
 			continue;
 		view->moved = true;
@@ -554,7 +549,7 @@ static bool move_trees(struct live *live, struct move *move)
 			continue;
 		}
 		prune_space(live, space);
-		*u64map_find(&live->space_index, space->pid) = (uint32_t)kept;
+		*u64map_find(&live->space_index, space->pid) = kept;
 		live->spaces.items[kept++] = *space;
 	}
 	live->spaces.count = kept;
@@ -571,14 +566,14 @@ static bool move_trees(struct live *live, struct move *move)
 			u64map_remove(&live->view_index, view->number);
 			*view = (struct live_view){0};
 			/* view_new() reserved the room. */
-			*vec_push(&live->free_views) = (uint32_t)i;
+			*vec_push(&live->free_views) = i;
 			continue;
 		}
 		view->orphan = !view->used;
 		view->used = false;
 	}
-	for (size_t i = 0; i < live->views.count; i++)
-		live->views.items[i].moved = false;
+	vec_each (item, &live->views)
+		item->moved = false;
 	bool good = move_views(live, move, SMALL_HEIGHT);
 	good = move_views(live, move, UINT32_MAX) && good;
 	arena_deinit(&live->arena);
@@ -589,7 +584,7 @@ static bool move_trees(struct live *live, struct move *move)
 	return good;
 }
 
-struct sp_error *live_forget(struct live *live, uint64_t before_ns)
+struct sp_error *live_expire(struct live *live, uint64_t before_ns)
 {
 	size_t count = 0;
 	bool good = true;
@@ -647,8 +642,8 @@ struct sp_error *live_drop_modules(struct live *live)
 struct sp_error *live_retain(struct live *live, const uint32_t *pids, size_t count,
 			     uint64_t time_ns)
 {
-	for (size_t i = 0; i < live->spaces.count; i++) {
-		uint32_t pid = live->spaces.items[i].pid;
+	vec_each (space, &live->spaces) {
+		uint32_t pid = space->pid;
 		if (!bsearch(&pid, pids, count, sizeof(*pids), u32_compare) &&
 		    !event_new(live, time_ns, LIVE_END, pid))
 			return error_no_memory();

@@ -4,8 +4,7 @@
  * applies them and forgets old times; other threads look up addresses at the same time. Only user
  * space.
  */
-#ifndef MACHINE_LIVE_H
-#define MACHINE_LIVE_H
+#pragma once
 
 #include "machine/machine.h"
 
@@ -23,7 +22,7 @@ struct sp_error *live_add(struct live *live, const struct sp_record *record) SP_
 
 /*
  * Applies the added records. They may come in any order of time. A record older than the time given to
- * live_forget() counts as of that time. Records of equal time are applied in the order of arrival.
+ * live_expire() counts as of that time. Records of equal time are applied in the order of arrival.
  */
 struct sp_error *live_apply(struct live *live) SP_MUST_CHECK;
 
@@ -42,8 +41,8 @@ uint32_t live_view(struct live *live, uint32_t pid, uint64_t time_ns);
 uint64_t live_space(const struct live *live, uint32_t view);
 
 /*
- * Finds the place of an ip of user space; from any thread. Views older than live_forget() map nothing.
- * Modules are valid until live_drop_modules().
+ * Finds the place of an ip of user space; from any thread. Views older than live_expire() map
+ * nothing. Modules are valid until live_drop_modules().
  */
 struct location live_locate(struct live *live, uint32_t view, uint64_t ip);
 
@@ -51,7 +50,7 @@ struct location live_locate(struct live *live, uint32_t view, uint64_t ip);
  * Forgets the history before `before_ns`, for which no caller will ask, and frees its memory now or
  * later. Times must not decrease.
  */
-struct sp_error *live_forget(struct live *live, uint64_t before_ns) SP_MUST_CHECK;
+struct sp_error *live_expire(struct live *live, uint64_t before_ns) SP_MUST_CHECK;
 
 /*
  * Returns whether modules take much memory; many of them may be mapped nowhere any more. Only for
@@ -79,5 +78,3 @@ struct live_counts {
 	uint64_t late; /* number of records that came after their time was forgotten */
 };
 struct live_counts live_counts(const struct live *live);
-
-#endif

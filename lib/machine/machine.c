@@ -48,7 +48,11 @@ struct event {
 	uint64_t time_ns;
 	uint32_t sequence;
 	uint8_t kind;  /* value of enum event_kind */
-	bool exec;     /* COMM, FORK: the process executed a program */
+	/*
+	 * COMM: the process executed a program. FORK: the record was made for an older process, so
+	 * that its mappings have records of their own, and the parent's are not copied.
+	 */
+	bool own_space;
 	bool is_code;  /* MAP: the mapping is executable */
 	bool cut_short; /* MAP: perf stopped reading the process's mappings after this one */
 	union {
@@ -139,11 +143,10 @@ void machine_free(struct machine *machine)
 	free(machine);
 }
 
-struct sp_error *machine_set_arch(struct machine *machine, const char *arch)
+void machine_set_arch(struct machine *machine, const char *arch)
 {
 	machine->modules.is_64bit = !arch || strstr(arch, "64") || strcmp(arch, "s390x") == 0 ||
 				    strcmp(arch, "alpha") == 0;
-	return NULL;
 }
 
 /* Returns whether to drop a record of this pid, and notes that there are such processes. */
@@ -158,8 +161,9 @@ static struct event *event_new(struct machine *machine, const struct sp_record *
 {
 	struct event *event = vec_push(&machine->events);
 	if (event)
-		*event = (struct event){.time_ns = record->id.time_ns, .kind = (uint8_t)kind,
-					.sequence = (uint32_t)(machine->events.count - 1)};
+		*event = (struct event){.time_ns = record->id.time_ns,
+					.kind = kind,
+					.sequence = machine->events.count - 1};
 	return event;
 }
 
@@ -193,10 +197,8 @@ static bool add_jitdump(struct machine *machine, const struct sp_record *record)
 			known->time_ns = record->id.time_ns;
 		return true;
 	}
-	struct machine_jitdump *dump = vec_push(&machine->jitdumps);
-	if (dump)
-		*dump = (struct machine_jitdump){module, record->mmap.pid, record->id.time_ns};
-	return dump != NULL;
+	return vec_append(&machine->jitdumps,
+			  (struct machine_jitdump){module, record->mmap.pid, record->id.time_ns});
 }
 
 static bool add_mmap(struct machine *machine, const struct sp_record *record)
@@ -249,7 +251,7 @@ static bool add_comm(struct machine *machine, const struct sp_record *record, bo
 	struct event *event = event_new(machine, record, EVENT_COMM);
 	if (!event)
 		return false;
-	event->exec = exec;
+	event->own_space = exec;
 	event->pid = record->comm.pid;
 	event->tid = record->comm.tid;
 	event->comm = strtab_add(&machine->comms, record->comm.comm);
@@ -264,7 +266,7 @@ static bool add_fork(struct machine *machine, const struct sp_record *record,
 	struct event *event = event_new(machine, record, EVENT_FORK);
 	if (!event)
 		return false;
-	event->exec = change->is_synthesised;
+	event->own_space = change->is_synthesised;
 	event->task = record->task;
 	event->time_ns = change->time_ns;
 	return true;
@@ -454,10 +456,10 @@ static bool replay_fork(struct machine *machine, const struct event *event)
 		return false;
 	u64map_remove(&machine->replaced.programs, task->pid);
 	const uint32_t *runtime = u64map_find(&machine->runtimes, task->ppid);
-	if (runtime && !set_runtime(machine, task->pid, event->exec ? 0 : *runtime))
+	if (runtime && !set_runtime(machine, task->pid, event->own_space ? 0 : *runtime))
 		return false;
 	const struct moments *space = timelines_find(&machine->spaces, task->ppid);
-	if (event->exec || !space || !space->count)
+	if (event->own_space || !space || !space->count)
 		return views_start(&machine->views, child, event->time_ns, false);
 	return views_fork(&machine->views, child, space, event->time_ns);
 }
@@ -471,7 +473,7 @@ static bool replay_comm(struct machine *machine, const struct event *event)
 	moment->comm = event->comm;
 	if (!pools_add(&machine->pools, event->pid, event->tid, event->comm))
 		return false;
-	if (!event->exec)
+	if (!event->own_space)
 		return true;
 	uint32_t *runtime = u64map_find(&machine->runtimes, event->pid);
 	if (runtime)
@@ -528,15 +530,13 @@ struct sp_error *machine_seal(struct machine *machine)
 {
 	/* Each event creates at most one view per address space. One view is for unknown processes. */
 	size_t limit = (UINT32_MAX >> 4) / (machine->events.count + 1);
-	if (machine->events.count)
-		qsort(machine->events.items, machine->events.count, sizeof(struct event),
-		      compare_events);
+	vec_sort(&machine->events, compare_events);
 	modules_seal(&machine->modules);
 	if (machine->has_outside)
 		timelines_find(&machine->threads, 0)->items[0].comm = NULL;
 	NEED(kernel_start(&machine->host, limit) && kernel_start(&machine->guest, 1));
-	for (size_t i = 0; i < machine->events.count; i++)
-		NEED(replay(machine, &machine->events.items[i]));
+	vec_each (item, &machine->events)
+		NEED(replay(machine, item));
 	replaced_code_seal(&machine->replaced, &machine->modules);
 	for (size_t i = 0; i < machine->modules.list.count; i++)
 		if (machine_runtime(machine, machine->modules.list.items[i]->pid))
@@ -552,7 +552,7 @@ static const char *unknown_comm(const struct machine *machine, uint32_t tid)
 	/* A sealed machine is constant, except for this lock and the names that it protects. */
 	struct machine *shared = (struct machine *)(uintptr_t)machine;
 	char name[16];
-	snprintf(name, sizeof(name), ":%d", (int)tid);
+	snprintf(name, sizeof(name), ":%d", tid);
 	pthread_mutex_lock(&shared->lock);
 	const char *comm = strtab_add(&shared->unknown_comms, name);
 	pthread_mutex_unlock(&shared->lock);

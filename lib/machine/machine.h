@@ -5,8 +5,7 @@
  * order, from several threads at once. Processes: a fork shares its parent's history up to the
  * fork; exec starts a new address space; a reused pid is a new process.
  */
-#ifndef MACHINE_MACHINE_H
-#define MACHINE_MACHINE_H
+#pragma once
 
 #include <sprof/record.h>
 #include "machine/module.h"
@@ -20,7 +19,7 @@ void machine_free(struct machine *machine);
  * Sets the recording's architecture ("x86_64"; feature ARCH). It decides what is 32-bit, and which
  * addresses are the kernel's.
  */
-struct sp_error *machine_set_arch(struct machine *machine, const char *arch) SP_MUST_CHECK;
+void machine_set_arch(struct machine *machine, const char *arch);
 
 /*
  * Adds a copy of a MMAP, MMAP2, COMM, FORK, KSYMBOL, HEADER_BUILD_ID or embedded-file record; ignores
@@ -193,5 +192,3 @@ char *machine_process_text(const struct machine *machine, uint32_t pid, uint64_t
 
 size_t machine_module_count(const struct machine *machine);
 const struct module *machine_module(const struct machine *machine, size_t index);
-
-#endif

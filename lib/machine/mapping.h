@@ -4,8 +4,7 @@
  * version is its root. Versions share subtrees, so that a fork costs nothing and a change costs one
  * path. Nodes made by the current version itself (same `owner`) are changed in place.
  */
-#ifndef MACHINE_MAPPING_H
-#define MACHINE_MAPPING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ enum mapping_overlap mapping_overlap(const struct mapping_node *root,
  */
 bool mapping_insert(struct arena *arena, struct mapping_node **root, uint32_t owner,
 		    const struct mapping *mapping);
-
-#endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A mapped file, or other code such as the kernel: the unit of symbolization. */
-#ifndef MACHINE_MODULE_H
-#define MACHINE_MODULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum module_kind {
 	MODULE_FILE,          /* an ELF file of user space, or a memfd, which may contain JIT code */
@@ -13,13 +13,11 @@ enum module_kind {
 	MODULE_ANONYMOUS,     /* memory without a file: //anon, [heap], [stack]; may contain JIT code */
 	MODULE_KERNEL,        /* [kernel.kallsyms] or vmlinux */
 	MODULE_KERNEL_MODULE, /* a .ko file, or [name] */
-	MODULE_JIT,           /* code of a jitdump: an offset is a place in that file; or timed
-			       * code of a perf map (symbol/perfmap.h), which is its path */
+	MODULE_JIT,           /* code of a jitdump: an offset is a place in that file; or code of a
+			       * perf map (its path), timed by the noted sizes of that file */
 	MODULE_PYTHON,        /* Python code (record/python_record.h): an offset is the ip */
 	MODULE_KERNEL_CODE,   /* a BPF program or trampoline by a KSYMBOL record; `path` is its name */
 };
-
-struct python_function;
 
 /* One for each distinct (kind, path, build-id, device, inode). Constant after machine_seal(). */
 struct module {
@@ -61,11 +59,6 @@ struct runtime {
 	unsigned int minor;  /* first minor version that this is about; 0: any */
 };
 
-/*
- * Returns the number of the runtime that a file belongs to, by its base name; 0: it is no runtime.
- */
-uint8_t runtime_number(const char *name);
-
 /* Returns the runtime of a number from runtime_number(); NULL for 0. */
 const struct runtime *runtime_get(uint32_t number);
 
@@ -75,4 +68,8 @@ const struct runtime *runtime_get(uint32_t number);
  */
 const char *runtime_remedy(const char *remedy, bool starts);
 
-#endif
+/* Returns whether the file is a distribution's: its users do not compile it. */
+static inline bool module_is_distributed(const struct module *module)
+{
+	return !strncmp(module->path, "/usr/", 5) && strncmp(module->path, "/usr/local/", 11) != 0;
+}

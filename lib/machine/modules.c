@@ -58,15 +58,18 @@ static const struct runtime runtimes[] = {
 	 PYTHON_STACKS " (Python 3.13 or later)"},
 };
 
-uint8_t runtime_number(const char *name)
+/*
+ * Returns the number of the runtime that a file belongs to, by its base name; 0: it is no runtime.
+ */
+static uint8_t runtime_number(const char *name)
 {
-	for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++) {
+	for (size_t i = 0; i < count_of(runtimes); i++) {
 		size_t size = strlen(runtimes[i].dso);
 		/* A version may follow, but no longer name. */
 		if (!strncmp(name, runtimes[i].dso, size) &&
 		    (!runtimes[i].minor || strtoul(name + size, NULL, 10) >= runtimes[i].minor) &&
 		    (!name[size] || !strchr("abcdefghijklmnopqrstuvwxyz_-", name[size])))
-			return (uint8_t)(i + 1);
+			return i + 1;
 	}
 	return 0;
 }
@@ -177,7 +180,7 @@ static struct module *intern(struct modules *modules, const struct module *wante
 	if (!module || !vec_reserve(&modules->list, modules->list.count + 1))
 		return NULL;
 	*module = *wanted;
-	module->index = (uint32_t)modules->list.count;
+	module->index = modules->list.count;
 	if (module->kind == MODULE_FILE)
 		module->runtime = runtime_number(module->name);
 	module->is_generated = is_generated(module);
@@ -318,7 +321,7 @@ const struct module *modules_add_perf_map(struct modules *modules, uint32_t pid)
 {
 	char path[48], name[32];
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
-	snprintf(name, sizeof(name), JIT "%d", (int)pid);
+	snprintf(name, sizeof(name), JIT "%d", pid);
 	const struct module module = {
 		.kind = MODULE_JIT,
 		.path = strtab_add(&modules->strings, path),
@@ -471,15 +474,12 @@ bool modules_add_build_id(struct modules *modules, const struct sp_build_id *bui
 		return true;
 	const char *key = build_id_key(modules, build_id, misc & PERF_RECORD_MISC_CPUMODE_MASK);
 	uint32_t *index = key ? u64map_put(&modules->build_id_of, (uintptr_t)key,
-					   (uint32_t)modules->build_ids.count, &added) : NULL;
+					   modules->build_ids.count, &added)
+			      : NULL;
 	if (!index)
 		return false;
-	if (added) {
-		struct sp_build_id *copy = vec_push(&modules->build_ids);
-		if (copy)
-			*copy = *build_id;
-		return copy != NULL;
-	}
+	if (added)
+		return vec_append(&modules->build_ids, *build_id);
 	/* The file was replaced during the recording, so its build-id is ambiguous. */
 	struct sp_build_id *other = &modules->build_ids.items[*index];
 	if (other->build_id_size != build_id->build_id_size ||
@@ -493,8 +493,8 @@ bool modules_add_kept(struct modules *modules, const char *name, struct sp_bytes
 	const char *key = strtab_add(&modules->strings, name);
 	if (!key)
 		return false;
-	for (size_t i = 0; i < modules->kept.count; i++)
-		if (modules->kept.items[i].name == key)
+	vec_each (item, &modules->kept)
+		if (item->name == key)
 			return true; /* the same build-id was recorded twice */
 	if (modules->kept.count == KEPT_MAX || !bytes.size)
 		return true;
@@ -514,23 +514,20 @@ static uint64_t content_key(const char *path, uint32_t maj, uint32_t min, uint64
 
 bool modules_add_content(struct modules *modules, const struct file_content *content)
 {
-	bool added;
 	const char *path = strtab_add(&modules->strings, content->path);
 	uint64_t key = content_key(path, content->maj, content->min, content->ino);
-	if (!path || !vec_reserve(&modules->contents, modules->contents.count + 1) ||
-	    !u64map_put(&modules->content_of, key, (uint32_t)modules->contents.count, &added))
-		return false;
-	if (added)
-		*vec_push(&modules->contents) = (struct known_content){
-			path, content->size, content->hash, content->ino, content->maj,
-			content->min};
-	return true;
+	struct known_content *known =
+		path ? u64map_item(&modules->content_of, key, &modules->contents) : NULL;
+	if (known && !known->path)
+		*known = (struct known_content){path,	      content->size, content->hash,
+						content->ino, content->maj,  content->min};
+	return known;
 }
 
 bool modules_add_python(struct modules *modules, const struct python_function *function)
 {
 	struct module module = {.kind = MODULE_PYTHON, .is_code = true};
-	module.path = module.name = strtab_add(&modules->strings, "[python]");
+	module.path = module.name = strtab_add(&modules->strings, PYTHON_DSO);
 	if (!modules->python)
 		modules->python = intern(modules, &module);
 	struct python_function copy = *function;
@@ -543,11 +540,7 @@ bool modules_add_python(struct modules *modules, const struct python_function *f
 	return slot;
 }
 
-static int compare_functions(const void *a, const void *b)
-{
-	const struct python_function *x = a, *y = b;
-	return u64_order(x->start, y->start);
-}
+DEFINE_ORDER(compare_functions, struct python_function, start)
 
 /* Sorts the Python functions. Of several at one address, which only damage makes, one is kept. */
 static void seal_python(struct modules *modules)
@@ -580,23 +573,19 @@ static void give_content(const struct modules *modules, struct module *module)
 	module->content_hash = content->hash;
 }
 
-static void give_kept(const struct modules *modules, struct module *module)
-{
-	for (size_t i = 0; i < modules->kept.count; i++)
-		if (modules->kept.items[i].name == module->path) {
-			module->kept = modules->kept.items[i].bytes;
-			module->kept_size = modules->kept.items[i].size;
-		}
-}
-
 void modules_seal(struct modules *modules)
 {
 	seal_python(modules);
-	for (size_t i = 0; i < modules->list.count; i++) {
-		struct module *module = modules->list.items[i];
+	vec_each (item, &modules->list) {
+		struct module *module = *item;
 		module->is_64bit = modules->is_64bit;
-		if (module->kind == MODULE_VDSO)
-			give_kept(modules, module);
+		if (module->kind == MODULE_VDSO) {
+			vec_each (kept, &modules->kept)
+				if (kept->name == module->path) {
+					module->kept = kept->bytes;
+					module->kept_size = kept->size;
+				}
+		}
 		if (module->kind == MODULE_FILE)
 			give_content(modules, module);
 		if (module->build_id_size || is_of_process(module) ||

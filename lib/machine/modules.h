@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The modules of a machine, each stored once, found by the names and facts of mapping records. */
-#ifndef MACHINE_MODULES_H
-#define MACHINE_MODULES_H
+#pragma once
 
 #include <sprof/record.h>
 #include "base/arena.h"
@@ -13,7 +12,7 @@
 #include "record/content.h"
 #include "record/python_record.h"
 
-/* A file that the recording contains. */
+/* A vdso that the recording contains. */
 struct kept_file {
 	const char *name; /* interned in `strings` */
 	const uint8_t *bytes;
@@ -34,7 +33,7 @@ struct modules {
 	struct index_set index_of;
 	VEC(struct sp_build_id) build_ids; /* recorded build-ids, until modules_seal(); size 0: ambiguous */
 	struct u64map build_id_of;         /* name's address in `strings` -> index in build_ids */
-	VEC(struct kept_file) kept; /* embedded files, until modules_seal(); the arena owns their bytes */
+	VEC(struct kept_file) kept; /* vdsos, until modules_seal(); the arena owns their bytes */
 	VEC(struct known_content) contents; /* contents of files, until modules_seal() */
 	struct u64map content_of; /* hash of path, device and inode -> index in contents */
 	struct module *python; /* module of all Python code; NULL: none was added */
@@ -45,7 +44,10 @@ struct modules {
 /* A zeroed struct modules is empty. */
 void modules_deinit(struct modules *modules);
 
-/* Returns the module of a MMAP or MMAP2 record of user space. NULL when out of memory. */
+/*
+ * Returns the module of a MMAP or MMAP2 record of user space. `executable`: the memory has code; it
+ * is named as JIT code if it has neither file nor name. NULL when out of memory.
+ */
 struct module *modules_add_user(struct modules *modules, const struct sp_mmap *mmap,
 				bool executable);
 
@@ -55,7 +57,10 @@ bool modules_is_perf_map(const char *path);
 /* Returns whether a path ends in "jit-PID.dump". */
 bool modules_is_jitdump(const char *path);
 
-/* Returns the module of timed code in a process's perf map. NULL when out of memory. */
+/*
+ * Returns the module of code in a process's perf map. The recorder noted the file's sizes with
+ * times, so that its code has times, too. NULL when out of memory.
+ */
 const struct module *modules_add_perf_map(struct modules *modules, uint32_t pid);
 
 /*
@@ -107,7 +112,10 @@ size_t modules_bytes(const struct modules *modules);
 bool modules_add_build_id(struct modules *modules, const struct sp_build_id *build_id,
 			  uint16_t misc);
 
-/* Adds a copy of a file that the recording contains, for all modules of that path. */
+/*
+ * Adds a copy of a vdso that the recording contains, for the vdso's modules of that name. The first
+ * of a name is kept, and at most 8 in all; others are ignored. Returns false when out of memory.
+ */
 bool modules_add_kept(struct modules *modules, const char *name, struct sp_bytes bytes);
 
 /* Adds the size and hash of a mapped file. Returns false when out of memory. */
@@ -118,5 +126,3 @@ bool modules_add_python(struct modules *modules, const struct python_function *f
 
 /* Assigns build-ids, contents and embedded files to the modules, which are constant afterwards. */
 void modules_seal(struct modules *modules);
-
-#endif

@@ -18,19 +18,26 @@ void pools_deinit(struct pools *pools)
 	vec_deinit(&pools->names);
 }
 
-/* Replaces each number of a name by '*'. Returns false if it has none, or is too long. */
-static bool make_pattern(const char *comm, char ret[PATTERN_SIZE])
+/* Replaces each number of a name by '*'. Returns false if it is too long. */
+static bool make_any_pattern(const char *comm, char ret[PATTERN_SIZE], bool *has_number_ret)
 {
 	size_t size = 0;
-	bool has_number = false;
+	*has_number_ret = false;
 	while (*comm && size + 1 < PATTERN_SIZE) {
 		size_t digits = strspn(comm, DIGITS);
 		ret[size++] = digits ? '*' : *comm;
 		comm += digits ? digits : 1;
-		has_number |= digits > 0;
+		*has_number_ret |= digits > 0;
 	}
 	ret[size] = '\0';
-	return has_number && !*comm;
+	return !*comm;
+}
+
+/* Returns false also if the name has no number. */
+static bool make_pattern(const char *comm, char ret[PATTERN_SIZE])
+{
+	bool has_number;
+	return make_any_pattern(comm, ret, &has_number) && has_number;
 }
 
 bool pools_add(struct pools *pools, uint32_t pid, uint32_t tid, const char *comm)
@@ -71,11 +78,46 @@ const char *pools_find(struct pools *pools, const char *comm)
 	return strtab_add(&pools->texts, shown);
 }
 
+bool pools_count(struct pools *pools, uint32_t pid, const char *comm)
+{
+	char text[PATTERN_SIZE];
+	bool has_number;
+	if (!make_any_pattern(comm, text, &has_number))
+		return true;
+	const char *pattern = strtab_add(&pools->texts, text);
+	struct pool_names *names = NULL;
+	if (pattern)
+		names = u64map_item(&pools->names_of, hash_pair((uintptr_t)pattern, pid),
+				    &pools->names);
+	if (names)
+		names->threads++;
+	return names;
+}
+
+const char *pools_find_counted(struct pools *pools, uint32_t pid, const char *comm)
+{
+	char text[PATTERN_SIZE], shown[PATTERN_SIZE + 32];
+	bool has_number;
+	const char *pattern = make_any_pattern(comm, text, &has_number)
+				      ? strtab_find(&pools->texts, text) : NULL;
+	const uint32_t *index =
+		pattern ? u64map_find(&pools->names_of, hash_pair((uintptr_t)pattern, pid)) : NULL;
+	if (!index || pools->names.items[*index].threads < 2)
+		return NULL;
+	snprintf(shown, sizeof(shown), "%s (%u threads)", pattern,
+		 pools->names.items[*index].threads);
+	return strtab_add(&pools->texts, shown);
+}
+
 bool pool_is(const char *text, const char *comm)
 {
 	char pattern[PATTERN_SIZE];
-	if (!strchr(text, '*') || !make_pattern(comm, pattern))
+	bool has_number;
+	if (!make_any_pattern(comm, pattern, &has_number))
 		return false;
 	size_t size = strlen(pattern);
-	return !strncmp(text, pattern, size) && (!text[size] || !strncmp(text + size, " (", 2));
+	if (strncmp(text, pattern, size) || !text[size])
+		return has_number && !strcmp(text, pattern);
+	return !strncmp(text + size, " (", 2) &&
+	       !strcmp(text + size + 2 + strspn(text + size + 2, DIGITS), " threads)");
 }

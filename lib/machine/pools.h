@@ -3,8 +3,7 @@
  * Pools of threads: at least two threads of a process with names that differ only in numbers,
  * such as "worker-1" and "worker-2". They are one pool, "worker-*", in all processes.
  */
-#ifndef MACHINE_POOLS_H
-#define MACHINE_POOLS_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/strtab.h"
@@ -36,7 +35,17 @@ bool pools_add(struct pools *pools, uint32_t pid, uint32_t tid, const char *comm
  */
 const char *pools_find(struct pools *pools, const char *comm);
 
+/*
+ * Counts a thread for pools of single processes: threads with equal names are one, too. Returns
+ * false when out of memory. Not for pools with pools_add().
+ */
+bool pools_count(struct pools *pools, uint32_t pid, const char *comm);
+
+/*
+ * Returns the pool of a process that a name belongs to, owned by `pools`; NULL if it has fewer than
+ * two threads, or when out of memory.
+ */
+const char *pools_find_counted(struct pools *pools, uint32_t pid, const char *comm);
+
 /* Returns whether a text is the pool of a name, with or without the number of threads. */
 bool pool_is(const char *text, const char *comm);
-
-#endif

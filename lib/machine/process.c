@@ -119,8 +119,8 @@ struct moment *timeline_add(struct moments *timeline, uint64_t from_ns)
 
 void timelines_deinit(struct timelines *timelines)
 {
-	for (size_t i = 0; i < timelines->count; i++)
-		vec_deinit(&timelines->items[i]);
+	vec_each (timeline, timelines)
+		vec_deinit(timeline);
 	vec_deinit(timelines);
 	u64map_deinit(&timelines->index_of);
 }
@@ -133,16 +133,7 @@ struct moments *timelines_find(const struct timelines *timelines, uint32_t id)
 
 struct moments *timelines_get(struct timelines *timelines, uint32_t id)
 {
-	bool added;
-	if (!vec_reserve(timelines, timelines->count + 1))
-		return NULL;
-	const uint32_t *index = u64map_put(&timelines->index_of, id, (uint32_t)timelines->count,
-					   &added);
-	if (!index)
-		return NULL;
-	if (added)
-		*vec_push(timelines) = (struct moments){0};
-	return &timelines->items[*index];
+	return u64map_item(&timelines->index_of, id, timelines);
 }
 
 void views_deinit(struct views *views)
@@ -162,7 +153,7 @@ static bool add_view(struct views *views, struct moments *timeline, uint64_t tim
 	if (!moment)
 		return false;
 	*view = (struct view){.root = as.root, .made = as.made, .complete = as.complete};
-	moment->view = (uint32_t)(views->count - 1);
+	moment->view = views->count - 1;
 	return true;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* State that changes over time: the name of a thread, and the view of an address space. */
-#ifndef MACHINE_PROCESS_H
-#define MACHINE_PROCESS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/hash.h"
@@ -129,5 +128,3 @@ bool replaced_code_map(struct replaced_code *replaced, const struct modules *mod
 
 /* Marks the modules of code that is not proven, and frees the memory. */
 void replaced_code_seal(struct replaced_code *replaced, const struct modules *modules);
-
-#endif

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "base/cleanup.h"
@@ -68,8 +67,8 @@ static char *unescape(const char *text, size_t size)
 		for (size_t j = 1; j < 4 && octal; j++)
 			octal = text[i + j] >= '0' && text[i + j] <= '7';
 		if (octal) {
-			*to++ = (char)((text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 |
-				       (text[i + 3] - '0'));
+			*to++ = (text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 |
+				(text[i + 3] - '0');
 			i += 3;
 		} else {
 			*to++ = text[i];
@@ -187,7 +186,7 @@ static bool add_group(struct cgroup_list *list, int fd, const char *path)
 	struct cgroup group;
 	if (cgroup_id(fd, &group.id))
 		return true;
-	group.path = arena_copy_string(&list->arena, path, strlen(path));
+	group.path = arena_strdup(&list->arena, path);
 	struct cgroup *slot = group.path ? vec_push(list) : NULL;
 	if (slot)
 		*slot = group;
@@ -243,7 +242,7 @@ struct sp_error *cgroup_list_all(const struct sp_ctx *ctx,
 #define NAMES_MAX 5
 
 static const char *const suffixes[] = {".service", ".scope", ".slice"};
-#define SUFFIX_COUNT (sizeof(suffixes) / sizeof(*suffixes))
+#define SUFFIX_COUNT (count_of(suffixes))
 
 static const char *base_of(const char *path)
 {

@@ -3,8 +3,7 @@
  * Control groups of the hierarchy that perf events use: a mounted v1 hierarchy with the perf_event
  * controller (`-o perf_event`), or else the cgroup v2 hierarchy.
  */
-#ifndef PROC_CGROUP_H
-#define PROC_CGROUP_H
+#pragma once
 
 #include <stdint.h>
 #include "base/arena.h"
@@ -69,5 +68,3 @@ struct sp_error *cgroup_list_all(const struct sp_ctx *ctx,
  */
 struct sp_error *unit_find(const struct sp_ctx *ctx, const struct cgroup_hierarchy *hierarchy,
 			   const char *name, char **path_ret) SP_MUST_CHECK;
-
-#endif

@@ -64,8 +64,15 @@ struct kallsyms_line {
 	size_t name_size, module_size;
 };
 
-static bool line_module(struct cursor *cursor, struct kallsyms_line *line)
+static bool line_parse(struct cursor *cursor, struct kallsyms_line *line)
 {
+	uint8_t type;
+	if (!text_hex(cursor, &line->address) || !text_char(cursor, ' ') ||
+	    !cursor_u8(cursor, &type) || !text_char(cursor, ' ') ||
+	    !text_word(cursor, &line->name, &line->name_size))
+		return false;
+	line->type = type;
+	line->module = NULL;
 	text_blanks(cursor);
 	if (!cursor_left(cursor))
 		return true;
@@ -74,18 +81,6 @@ static bool line_module(struct cursor *cursor, struct kallsyms_line *line)
 	line->module = (const char *)cursor->pos;
 	line->module_size = cursor_left(cursor) - 1;
 	return true;
-}
-
-static bool line_parse(struct cursor *cursor, struct kallsyms_line *line)
-{
-	uint8_t type;
-	if (!text_hex(cursor, &line->address) || !text_char(cursor, ' ') ||
-	    !cursor_u8(cursor, &type) || !text_char(cursor, ' ') ||
-	    !text_word(cursor, &line->name, &line->name_size))
-		return false;
-	line->type = (char)type;
-	line->module = NULL;
-	return line_module(cursor, line);
 }
 
 /* Selects symbols like perf's symbol_type__filter(): code, and data, since data bounds code. */
@@ -116,16 +111,15 @@ static struct sp_error *module_index(struct kallsyms *kallsyms, const struct kal
 	uint64_t key = hash_bytes(line->module, line->module_size);
 	for (;; key++) {
 		bool added;
-		uint32_t *index = u64map_put(&kallsyms->by_name, key,
-					     (uint32_t)kallsyms->modules.count, &added);
+		uint32_t *index =
+			u64map_put(&kallsyms->by_name, key, kallsyms->modules.count, &added);
 		NEED(index);
 		*ret = (uint16_t)*index;
 		if (added) {
 			if (*index > UINT16_MAX)
 				return error_new(SP_ERROR_LIMIT, "kallsyms: too many modules");
-			uint32_t *offset = vec_push(&kallsyms->modules);
-			NEED(offset);
-			*offset = name_put(kallsyms, used, line->module, line->module_size);
+			NEED(vec_append(&kallsyms->modules,
+					name_put(kallsyms, used, line->module, line->module_size)));
 			return NULL;
 		}
 		const char *known = kallsyms->names + kallsyms->modules.items[*index];
@@ -133,21 +127,6 @@ static struct sp_error *module_index(struct kallsyms *kallsyms, const struct kal
 		    memcmp(known, line->module, line->module_size) == 0)
 			return NULL;
 	}
-}
-
-static struct sp_error *add_line(struct kallsyms *kallsyms, const struct kallsyms_line *line,
-				 size_t *used)
-{
-	/* Move the symbol's name before the module's, which follows it and is not overwritten yet. */
-	struct kallsyms_entry entry = {.address = line->address, .type = line->type};
-	entry.name = name_put(kallsyms, used, line->name, line->name_size);
-	if (line->module)
-		TRY(module_index(kallsyms, line, used, &entry.module));
-	struct kallsyms_entry *place = vec_push(&kallsyms->entries);
-	NEED(place);
-	*place = entry;
-	kallsyms->hidden &= line->address == 0;
-	return NULL;
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -177,16 +156,6 @@ static struct sp_error *sort_entries(struct kallsyms *kallsyms)
 	return NULL;
 }
 
-/* Shrinks the text buffer to the names in it. It may move. */
-static void trim(struct kallsyms *kallsyms, size_t used)
-{
-	char *names = realloc(kallsyms->names, used ? used : 1);
-	if (names)
-		kallsyms->names = names;
-}
-
-DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
-
 /* Parses `text` and owns it from now on. The buffer has one byte more than `size`. */
 static struct sp_error *take_text(char *text, size_t size, const char *path, struct kallsyms **ret)
 {
@@ -211,10 +180,22 @@ static struct sp_error *take_text(char *text, size_t size, const char *path, str
 			return cursor_error(&line_cursor, "not a line of kallsyms");
 		if (!type_is_kept(line.type))
 			continue;
-		TRY(add_line(kallsyms, &line, &used));
+		/*
+		 * Move the symbol's name before the module's, which follows it and is not
+		 * overwritten yet.
+		 */
+		struct kallsyms_entry entry = {.address = line.address, .type = line.type};
+		entry.name = name_put(kallsyms, &used, line.name, line.name_size);
+		if (line.module)
+			TRY(module_index(kallsyms, &line, &used, &entry.module));
+		NEED(vec_append(&kallsyms->entries, entry));
+		kallsyms->hidden &= line.address == 0;
 	}
 	TRY(sort_entries(kallsyms));
-	trim(kallsyms, used);
+	/* Shrinks the text buffer to the names in it. It may move. */
+	char *names = realloc(kallsyms->names, used ? used : 1);
+	if (names)
+		kallsyms->names = names;
 	*ret = take_ptr(kallsyms);
 	return NULL;
 }
@@ -239,17 +220,12 @@ static struct sp_error *read_text(int fd, const char *path, char **ret, size_t *
 	return NULL;
 }
 
-static struct sp_error *default_path(const struct sp_ctx *ctx, char **ret)
-{
-	*ret = format_text("%s/proc/kallsyms", ctx_root(ctx));
-	return *ret ? NULL : error_no_memory();
-}
-
 struct sp_error *kallsyms_read(const struct sp_ctx *ctx, const char *path, struct kallsyms **ret)
 {
 	CLEANUP_FREE char *own_path = NULL;
 	if (!path) {
-		TRY(default_path(ctx, &own_path));
+		own_path = format_text("%s/proc/kallsyms", ctx_root(ctx));
+		TRY(*(&own_path) ? NULL : error_no_memory());
 		path = own_path;
 	}
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -312,7 +288,7 @@ static bool encoded_entry(const struct kallsyms *kallsyms, size_t index, struct 
 	if (!cursor_u64(&cursor, &address) || !cursor_u32(&cursor, &name) ||
 	    !cursor_u32(&cursor, &rest))
 		return false;
-	*ret = (struct kallsyms_entry){.address = address, .type = (char)rest};
+	*ret = (struct kallsyms_entry){.address = address, .type = rest};
 	*name_ret = COUNT_SIZE + kallsyms->encoded_count * ENTRY_SIZE + name;
 	*name_size_ret = rest >> 8;
 	return true;
@@ -495,7 +471,7 @@ struct sp_error *kallsyms_open(struct disk_entry *entry, struct kallsyms **ret)
 	struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
 	NEED(kallsyms);
 	kallsyms->encoded = take_ptr(owned);
-	kallsyms->encoded_count = (size_t)count;
+	kallsyms->encoded_count = count;
 	*ret = kallsyms;
 	return NULL;
 }

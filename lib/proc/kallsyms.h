@@ -4,12 +4,12 @@
  * 45 ms to generate the file and the parser a tenth of that: read it when it is needed, not at
  * start-up. Immutable after reading: any number of threads may look up at once.
  */
-#ifndef PROC_KALLSYMS_H
-#define PROC_KALLSYMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/disk_cache.h"
 
@@ -55,6 +55,7 @@ struct sp_error *kallsyms_encode(const struct kallsyms *kallsyms, const struct k
 struct sp_error *kallsyms_open(struct disk_entry *entry, struct kallsyms **ret) SP_MUST_CHECK;
 
 void kallsyms_free(struct kallsyms *kallsyms);
+DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
 
 /* Whether all addresses are 0, because kptr_restrict hides them. Also true without any symbol. */
 bool kallsyms_hidden(const struct kallsyms *kallsyms);
@@ -83,5 +84,3 @@ struct kernel_reference {
 	uint64_t stext;   /* address of _stext; 0: not near _text */
 };
 bool kallsyms_reference(const struct sp_ctx *ctx, struct kernel_reference *ret);
-
-#endif

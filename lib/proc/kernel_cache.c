@@ -6,15 +6,11 @@
 #include "proc/kernel_cache.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/disk_cache.h"
 #include "proc/loaded_modules.h"
 #include "proc/sysfs.h"
-
-DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
 
 #define BUILD_ID_MAX 20
 
@@ -36,7 +32,7 @@ static struct disk_key make_key(const uint8_t *build_id, size_t size, struct ker
 }
 
 /* Whether the cache has symbols of that build-id. They are not checked. */
-static bool is_kept(int folder, const uint8_t *build_id, size_t size)
+static bool is_saved(int folder, const uint8_t *build_id, size_t size)
 {
 	struct kernel_key texts;
 	const struct disk_key key = make_key(build_id, size, &texts);
@@ -44,7 +40,7 @@ static bool is_kept(int folder, const uint8_t *build_id, size_t size)
 }
 
 /* Writes the cache file of the kernel (`module` NULL) or of one module. */
-static struct sp_error *keep_symbols(int folder, const uint8_t *build_id, size_t build_id_size,
+static struct sp_error *save_symbols(int folder, const uint8_t *build_id, size_t build_id_size,
 				     const struct kallsyms *kallsyms,
 				     const struct kernel_module *module)
 {
@@ -59,8 +55,8 @@ static struct sp_error *keep_symbols(int folder, const uint8_t *build_id, size_t
 	};
 	CLEANUP_FREE uint8_t *bytes = NULL;
 	size_t size;
-	struct sp_error *error = kallsyms_encode(kallsyms, &part, &bytes, &size);
-	return error ?: disk_cache_add(folder, &key, bytes, size);
+	TRY(kallsyms_encode(kallsyms, &part, &bytes, &size));
+	return disk_cache_add(folder, &key, bytes, size);
 }
 
 /* Content to save: the running kernel and its modules. */
@@ -79,10 +75,10 @@ static void running_deinit(struct running *running)
 	cleanup_close(&running->module_folder);
 }
 
-static bool needs_keeping(const struct running *running, const struct kernel_module *module)
+static bool needs_saving(const struct running *running, const struct kernel_module *module)
 {
 	return module->build_id_size > 0 && module->start != 0 &&
-	       !is_kept(running->module_folder, module->build_id, module->build_id_size);
+	       !is_saved(running->module_folder, module->build_id, module->build_id_size);
 }
 
 /* Opens the folders that are not open yet. */
@@ -108,24 +104,24 @@ static struct sp_error *running_look(struct sp_ctx *ctx, struct running *ret)
 		return error;
 	TRY(kernel_modules_read(ctx, NULL, &ret->modules));
 	TRY(open_folders(ctx, ret, false));
-	ret->missing = !is_kept(ret->kernel_folder, ret->build_id, ret->build_id_size);
-	for (size_t i = 0; i < ret->modules.count; i++)
-		ret->missing = ret->missing || needs_keeping(ret, &ret->modules.items[i]);
+	ret->missing = !is_saved(ret->kernel_folder, ret->build_id, ret->build_id_size);
+	vec_each (module, &ret->modules)
+		ret->missing = ret->missing || needs_saving(ret, module);
 	return NULL;
 }
 
-static struct sp_error *keep_missing(const struct running *running, const struct kallsyms *kallsyms)
+static struct sp_error *save_missing(const struct running *running, const struct kallsyms *kallsyms)
 {
 	struct sp_error *error = NULL;
 	if (kallsyms_hidden(kallsyms))
 		return NULL;
-	if (!is_kept(running->kernel_folder, running->build_id, running->build_id_size))
-		error = keep_symbols(running->kernel_folder, running->build_id,
+	if (!is_saved(running->kernel_folder, running->build_id, running->build_id_size))
+		error = save_symbols(running->kernel_folder, running->build_id,
 				     running->build_id_size, kallsyms, NULL);
 	for (size_t i = 0; !error && i < running->modules.count; i++) {
 		const struct kernel_module *module = &running->modules.items[i];
-		if (needs_keeping(running, module))
-			error = keep_symbols(running->module_folder, module->build_id,
+		if (needs_saving(running, module))
+			error = save_symbols(running->module_folder, module->build_id,
 					     module->build_id_size, kallsyms, module);
 	}
 	return error;
@@ -146,7 +142,7 @@ static struct sp_error *save(struct sp_ctx *ctx, const struct kallsyms *kallsyms
 		return error;
 	if (!kallsyms)
 		error = kallsyms_read(ctx, NULL, &own);
-	return error ?: keep_missing(&running, kallsyms ?: own);
+	return error ?: save_missing(&running, kallsyms ?: own);
 }
 
 struct sp_error *kernel_cache_save(struct sp_ctx *ctx)

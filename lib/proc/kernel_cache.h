@@ -4,8 +4,7 @@
  * after a reboot or update: CACHE/kernel/BUILD-ID, and for modules, with addresses relative to the
  * module's load address, CACHE/module/BUILD-ID.
  */
-#ifndef PROC_KERNEL_CACHE_H
-#define PROC_KERNEL_CACHE_H
+#pragma once
 
 #include "base/ctx.h"
 #include "proc/kallsyms.h"
@@ -29,11 +28,8 @@ struct sp_error *kernel_cache_save_read(struct sp_ctx *ctx,
 
 /*
  * Loads an entry. NULL if there is none, or if it is damaged, has another format, or belongs to
- * another user (not root).
- * Fails only when out of memory.
+ * another user (not root). Fails only when out of memory.
  */
 struct sp_error *kernel_cache_load(struct sp_ctx *ctx, enum kernel_cache_kind kind,
 				   const uint8_t *build_id, size_t size,
 				   struct kallsyms **ret) SP_MUST_CHECK;
-
-#endif

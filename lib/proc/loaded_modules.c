@@ -54,11 +54,7 @@ static struct sp_error *add_module(struct kernel_modules *modules, struct cursor
 	return NULL;
 }
 
-static int compare_modules(const void *a, const void *b)
-{
-	const struct kernel_module *x = a, *y = b;
-	return u64_order(x->start, y->start);
-}
+DEFINE_ORDER(compare_modules, struct kernel_module, start)
 
 /*
  * Sorts by address and limits sizes. Since Linux 6.4 a module has several memory areas, and its size
@@ -154,7 +150,7 @@ static void read_build_id(const struct sp_ctx *ctx, struct kernel_module *module
 	size_t size;
 	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", module->name);
 	if (sysfs_read(ctx, path, &notes, &size) == 0)
-		module->build_id_size = (uint8_t)notes_build_id(notes, size, module->build_id);
+		module->build_id_size = notes_build_id(notes, size, module->build_id);
 }
 
 /* Sets *ret to "/lib/modules/RELEASE/"; the caller frees it. */
@@ -202,7 +198,7 @@ struct sp_error *kernel_modules_read(const struct sp_ctx *ctx, const char *osrel
 	struct by_name by_name = {.modules = added};
 	for (size_t i = 0; i < count && !error; i++) {
 		const char *name = added[i].name;
-		if (!u64map_put(&by_name.map, hash_bytes(name, strlen(name)), (uint32_t)i, NULL))
+		if (!u64map_put(&by_name.map, hash_bytes(name, strlen(name)), i, NULL))
 			error = error_no_memory();
 	}
 	if (!error)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Loaded kernel modules: /proc/modules, /sys/module, and their files by modules.dep. */
-#ifndef PROC_LOADED_MODULES_H
-#define PROC_LOADED_MODULES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +10,8 @@
 
 struct kernel_module {
 	const char *name;  /* name in /proc/modules: "snd_hda_intel" */
-	const char *path;  /* "/lib/modules/…/snd-hda-intel.ko.xz"; "[name]" where no file is known */
+	const char
+		*path; /* "/lib/modules/…/snd-hda-intel.ko.xz"; "[name]" if the file is unknown */
 	uint64_t start;    /* begin of its code; 0 if kptr_restrict hides it */
 	uint64_t size;     /* reduced if it would overlap the next module */
 	uint8_t build_id[20];
@@ -31,5 +31,3 @@ struct kernel_modules {
 struct sp_error *kernel_modules_read(const struct sp_ctx *ctx, const char *osrelease,
 				     struct kernel_modules *modules) SP_MUST_CHECK;
 void kernel_modules_deinit(struct kernel_modules *modules);
-
-#endif

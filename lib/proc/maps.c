@@ -82,8 +82,6 @@ struct maps_job {
 };
 _Static_assert(sizeof(struct maps_job) <= PROXY_BYTES, "a job fits the memory of a proxy");
 
-DEFINE_CLEANUP(struct maps *, maps_free)
-
 /* Sets the entry's path to `path`, and removes " (deleted)" from it in place. */
 static void set_path(struct maps_entry *entry, char *path, size_t size)
 {
@@ -95,31 +93,8 @@ static void set_path(struct maps_entry *entry, char *path, size_t size)
 	entry->path = path;
 }
 
-/* Sets the entry to the answer. */
-static void set_entry(struct maps *maps)
-{
-	struct maps_entry *entry = &maps->entry;
-	const struct map_query *query = &maps->answer.query;
-	*entry = (struct maps_entry){
-		.start = query->start,
-		.end = query->end,
-		.file_offset = query->offset,
-		.prot = (query->flags & QUERY_READABLE ? PROT_READ : 0) |
-			(query->flags & QUERY_WRITABLE ? PROT_WRITE : 0) |
-			(query->flags & QUERY_EXECUTABLE ? PROT_EXEC : 0),
-		.flags = query->flags & QUERY_SHARED ? MAP_SHARED : MAP_PRIVATE,
-		.maj = query->dev_major,
-		.min = query->dev_minor,
-		.ino = query->inode,
-		.build_id_size = (uint8_t)query->build_id_size,
-	};
-	memcpy(entry->build_id, maps->answer.build_id, query->build_id_size);
-	set_path(entry, maps->answer.name,
-		 query->name_size ? strnlen(maps->answer.name, query->name_size) : 0);
-}
-
 /* Queries the executable mapping at or after `address`. Returns 0, ENOENT: none, or an errno. */
-static int ask(int fd, uint64_t address, struct query_result *ret)
+static int query_mapping(int fd, uint64_t address, struct query_result *ret)
 {
 	struct map_query *query = &ret->query;
 	memset(ret->build_id, 0, sizeof(ret->build_id));
@@ -138,10 +113,10 @@ static int ask(int fd, uint64_t address, struct query_result *ret)
 	       query->name_size > sizeof(ret->name) ? EPROTO : 0;
 }
 
-/* Writes what is in the job's room. */
+/* Writes the answers in the job's buffer, and empties it. */
 static int write_room(struct maps_job *job, int to)
 {
-	int errnum = io_write(to, job->room, job->used, NULL);
+	int errnum = io_write(to, job->room, job->used);
 	job->used = 0;
 	return errnum;
 }
@@ -154,7 +129,7 @@ static int write_answers(struct maps_job *job, int from, int to)
 	for (; !errnum && job->left; job->left--) {
 		struct query_result *answer =
 			(struct query_result *)(void *)(job->room + job->used);
-		errnum = ask(from, address, answer);
+		errnum = query_mapping(from, address, answer);
 		if (errnum)
 			break;
 		address = answer->query.end;
@@ -220,24 +195,9 @@ static bool parse_file(struct cursor *line, struct maps_entry *entry)
 	    !text_char(line, ' ') || !text_decimal(line, &entry->ino) || maj > UINT32_MAX ||
 	    min > UINT32_MAX)
 		return false;
-	entry->maj = (uint32_t)maj;
-	entry->min = (uint32_t)min;
+	entry->maj = maj;
+	entry->min = min;
 	return true;
-}
-
-/* Reads the path, which is the rest of the line, and unescapes it. */
-static struct sp_error *parse_path(struct maps *maps, struct cursor *line)
-{
-	text_blanks(line);
-	size_t size = cursor_left(line), used = 0;
-	NEED(vec_reserve(&maps->path, size + 1));
-	while (cursor_left(line)) {
-		bool escaped = cursor_left(line) >= 4 && memcmp(line->pos, "\\012", 4) == 0;
-		maps->path.items[used++] = escaped ? '\n' : (char)*line->pos;
-		line->pos += escaped ? 4 : 1;
-	}
-	set_path(&maps->entry, maps->path.items, used);
-	return NULL;
 }
 
 /* Reads the next line that passes the filter; *found_ret is false at the end. */
@@ -253,7 +213,17 @@ static struct sp_error *next_line(struct maps *maps, bool *found_ret)
 		if (maps->filter == MAPS_EXECUTABLE && !(maps->entry.prot & PROT_EXEC))
 			continue;
 		*found_ret = true;
-		return parse_path(maps, &line);
+		/* The path is the rest of the line: unescape it. */
+		text_blanks(&line);
+		size_t size = cursor_left(&line), used = 0;
+		NEED(vec_reserve(&maps->path, size + 1));
+		while (cursor_left(&line)) {
+			bool escaped = cursor_left(&line) >= 4 && memcmp(line.pos, "\\012", 4) == 0;
+			maps->path.items[used++] = escaped ? '\n' : (char)*line.pos;
+			line.pos += escaped ? 4 : 1;
+		}
+		set_path(&maps->entry, maps->path.items, used);
+		return NULL;
 	}
 	return NULL;
 }
@@ -279,7 +249,7 @@ static bool open_queries(struct maps *maps)
 	maps->fd = open(maps->file, O_RDONLY | O_CLOEXEC);
 	if (maps->fd < 0)
 		return false;
-	maps->answered = ask(maps->fd, 0, &maps->answer);
+	maps->answered = query_mapping(maps->fd, 0, &maps->answer);
 	maps->by_queries = maps->answered == 0 || maps->answered == ENOENT;
 	if (maps->by_queries)
 		return true;
@@ -321,7 +291,7 @@ static struct sp_error *open_by_proxy(struct maps *maps, struct proxies *proxies
 	if (!errnum && (fstat(fd, &status) || !(maps->text = malloc((size_t)status.st_size + 1))))
 		errnum = ENOMEM;
 	if (!errnum)
-		errnum = io_pread(fd, maps->text, (size_t)status.st_size, 0, &size);
+		errnum = io_pread(fd, maps->text, status.st_size, 0, &size);
 	if (errnum)
 		return error_os(errnum, "%s", maps->file);
 	maps->cursor = cursor_make(maps->text, size, false, maps->file, 0);
@@ -393,10 +363,28 @@ static struct sp_error *next_answer(struct maps *maps, bool *found_ret)
 	if (maps->fd < 0)
 		maps->answered = read_answer(maps);
 	else if (maps->answered < 0)
-		maps->answered = ask(maps->fd, maps->entry.end, &maps->answer);
+		maps->answered = query_mapping(maps->fd, maps->entry.end, &maps->answer);
 	*found_ret = maps->answered == 0;
 	if (maps->answered == 0) {
-		set_entry(maps);
+		/* Sets the entry to the answer. */
+		struct maps_entry *entry = &maps->entry;
+		const struct map_query *query = &maps->answer.query;
+		*entry = (struct maps_entry){
+			.start = query->start,
+			.end = query->end,
+			.file_offset = query->offset,
+			.prot = (query->flags & QUERY_READABLE ? PROT_READ : 0) |
+				(query->flags & QUERY_WRITABLE ? PROT_WRITE : 0) |
+				(query->flags & QUERY_EXECUTABLE ? PROT_EXEC : 0),
+			.flags = query->flags & QUERY_SHARED ? MAP_SHARED : MAP_PRIVATE,
+			.maj = query->dev_major,
+			.min = query->dev_minor,
+			.ino = query->inode,
+			.build_id_size = query->build_id_size,
+		};
+		memcpy(entry->build_id, maps->answer.build_id, query->build_id_size);
+		set_path(entry, maps->answer.name,
+			 query->name_size ? strnlen(maps->answer.name, query->name_size) : 0);
 		maps->answered = -1;
 		return NULL;
 	}

@@ -4,13 +4,13 @@
  * (PROCMAP_QUERY, Linux 6.11, with build-ids). Otherwise, and for all mappings, /proc/PID/maps is
  * read.
  */
-#ifndef PROC_MAPS_H
-#define PROC_MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sprof/record.h>
+#include "base/cleanup.h"
 #include "base/ctx.h"
 
 struct maps_entry {
@@ -45,6 +45,7 @@ struct sp_error *maps_open_first(const struct sp_ctx *ctx, uint32_t pid, uint32_
 struct sp_error *maps_parse(const void *text, size_t size, const char *path,
 			    enum maps_filter filter, struct maps **ret) SP_MUST_CHECK;
 void maps_free(struct maps *maps);
+DEFINE_CLEANUP(struct maps *, maps_free)
 
 /*
  * Returns the next mapping by address in *ret, valid until the next call; NULL at the end, or if the
@@ -66,5 +67,3 @@ struct sp_error *maps_entry_mmap(const struct maps_entry *entry, uint32_t pid, s
  * before Linux 6.11, ENOENT if nothing is mapped there.
  */
 int maps_start_of(uint32_t pid, uint64_t address, uint64_t *start_ret);
-
-#endif

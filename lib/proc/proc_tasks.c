@@ -51,9 +51,7 @@ static struct sp_error *list_numbers(const char *path, struct task_list *list)
 			break;
 		if (!parse_number(entry->d_name, &number))
 			continue;
-		uint32_t *slot = vec_push(list);
-		NEED(slot);
-		*slot = number;
+		NEED(vec_append(list, number));
 	}
 	list->count = u32_sort_unique(list->items, list->count);
 	return NULL;
@@ -79,9 +77,9 @@ struct sp_error *tasks_list_processes(const struct sp_ctx *ctx, struct task_list
 static struct sp_error *add_fresh(struct task_list *known, struct task_list *fresh)
 {
 	size_t kept = 0;
-	for (size_t i = 0; i < fresh->count; i++)
-		if (!task_list_has(known, fresh->items[i]))
-			fresh->items[kept++] = fresh->items[i];
+	vec_each (item, fresh)
+		if (!task_list_has(known, *item))
+			fresh->items[kept++] = *item;
 	fresh->count = kept;
 	if (!kept)
 		return NULL;
@@ -121,11 +119,11 @@ static void copy_comm(char *to, size_t room, const char *from, size_t size)
 }
 
 /* Stores the value of one field of the stat line, counted from 1. Most fields are ignored. */
-static void keep_field(struct task_stat *stat, unsigned int field, uint64_t value, bool negative)
+static void store_field(struct task_stat *stat, unsigned int field, uint64_t value, bool negative)
 {
 	switch (field) {
 	case 4:
-		stat->ppid = (uint32_t)value;
+		stat->ppid = value;
 		break;
 	case 9:
 		stat->flags = value;
@@ -158,7 +156,7 @@ struct sp_error *task_stat_parse(const void *text, size_t size, const char *path
 	cursor.pos = (const uint8_t *)close + 1;
 	if (!text_char(&cursor, ' ') || !cursor_u8(&cursor, &state))
 		return cursor_error(&cursor, "stat line without a state");
-	stat.state = (char)state;
+	stat.state = state;
 	unsigned int field = 4;
 	for (; text_char(&cursor, ' '); field++) {
 		uint64_t value;
@@ -166,7 +164,7 @@ struct sp_error *task_stat_parse(const void *text, size_t size, const char *path
 		if (!text_decimal(&cursor, &value))
 			return cursor_error(&cursor, "field %u of the stat line is no number",
 					    field);
-		keep_field(&stat, field, value, negative);
+		store_field(&stat, field, value, negative);
 	}
 	/* All kernels have the fields up to the start time (22). */
 	if (field <= 22)
@@ -213,9 +211,9 @@ struct sp_error *tasks_stat_all(const struct sp_ctx *ctx, uint32_t pid,
 	CLEANUP_CLOSE int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return error_os(errno, "%s", path);
-	for (size_t i = 0; i < list->count; i++) {
+	vec_each (item, list) {
 		char name[32];
-		snprintf(name, sizeof(name), "%u/stat", list->items[i]);
+		snprintf(name, sizeof(name), "%u/stat", *item);
 		CLEANUP(cleanup_sp_error_free)
 		struct sp_error *error = read_stat(directory, name, &stats[count]);
 		if (!error)

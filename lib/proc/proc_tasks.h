@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Processes and threads as /proc lists them. */
-#ifndef PROC_PROC_TASKS_H
-#define PROC_PROC_TASKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -97,5 +96,3 @@ bool tasks_has_other_root(const struct sp_ctx *ctx, uint32_t pid);
 /* Parses the text of a stat file. Fails with SP_ERROR_FORMAT. */
 struct sp_error *task_stat_parse(const void *text, size_t size, const char *path,
 				 struct task_stat *ret) SP_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * Reads fields of the kernel's text files with a cursor over one line. If the text has another form,
  * a function returns false and does not advance the cursor, like all cursor functions.
  */
-#ifndef PROC_PROC_TEXT_H
-#define PROC_PROC_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,5 +112,3 @@ static inline bool text_word(struct cursor *line, const char **ret, size_t *size
 	line->pos += size;
 	return size > 0;
 }
-
-#endif

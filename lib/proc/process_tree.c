@@ -25,9 +25,7 @@ static struct sp_error *add_process(const struct sp_ctx *ctx, struct process_tre
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error = tasks_stat_process(ctx, pid, &stat);
 	if (error) /* the process has ended, or is hidden (mount option hidepid) */
 		return sp_error_code(error) == SP_ERROR_NO_MEMORY ? take_ptr(error) : NULL;
-	struct task_stat *slot = vec_push(tree);
-	NEED(slot);
-	*slot = stat;
+	NEED(vec_append(tree, stat));
 	return NULL;
 }
 
@@ -54,20 +52,13 @@ static bool add_children(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 		return false;
 	struct cursor cursor = cursor_make(text, size, false, NULL, 0);
 	uint32_t child;
-	for (; text_decimal_u32(&cursor, &child); text_blanks(&cursor)) {
-		uint32_t *slot = vec_push(pids);
-		if (!slot)
+	for (; text_decimal_u32(&cursor, &child); text_blanks(&cursor))
+		if (!vec_append(pids, child))
 			return false;
-		*slot = child;
-	}
 	return true;
 }
 
-static int compare_stat(const void *a, const void *b)
-{
-	const struct task_stat *x = a, *y = b;
-	return u64_order(x->tid, y->tid);
-}
+DEFINE_ORDER(compare_stat, struct task_stat, tid)
 
 struct sp_error *process_tree_read_below(const struct sp_ctx *ctx, const struct task_list *roots,
 					 struct process_tree *tree)
@@ -76,10 +67,10 @@ struct sp_error *process_tree_read_below(const struct sp_ctx *ctx, const struct 
 	CLEANUP(task_list_deinit) struct task_list threads = {0};
 	size_t thread_count = 0;
 	NEED(vec_reserve(&pids, roots->count));
-	for (size_t i = 0; i < roots->count; i++)
-		pids.items[pids.count++] = roots->items[i];
+	vec_each (root, roots)
+		pids.items[pids.count++] = *root;
 	tree->count = 0;
-	for (size_t i = 0; i < pids.count; i++) {
+	for (size_t i = 0; i < pids.count; i++) { /* add_children() adds to them */
 		uint32_t pid = pids.items[i];
 		struct sp_error *error =
 			add_process(ctx, tree, pid) ?: tasks_list(ctx, pid, &threads);
@@ -94,13 +85,12 @@ struct sp_error *process_tree_read_below(const struct sp_ctx *ctx, const struct 
 			return process_tree_read(ctx, tree);
 		threads.count = 0;
 	}
-	if (tree->count)
-		qsort(tree->items, tree->count, sizeof(*tree->items), compare_stat);
+	vec_sort(tree, compare_stat);
 	/* A root may be another one's child. */
 	size_t kept = 0;
-	for (size_t i = 0; i < tree->count; i++)
-		if (!kept || tree->items[kept - 1].tid != tree->items[i].tid)
-			tree->items[kept++] = tree->items[i];
+	vec_each (item, tree)
+		if (!kept || tree->items[kept - 1].tid != item->tid)
+			tree->items[kept++] = *item;
 	tree->count = kept;
 	return NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Processes with their parents and CPU time, read in one pass over /proc. */
-#ifndef PROC_PROCESS_TREE_H
-#define PROC_PROCESS_TREE_H
+#pragma once
 
 #include "proc/proc_tasks.h"
 
@@ -30,5 +29,3 @@ const struct task_stat *process_tree_find(const struct process_tree *tree, uint3
  */
 uint32_t process_tree_ancestor(const struct process_tree *tree, uint32_t pid,
 			       const struct task_list *ancestors);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reads small files of /sys and /proc, with one value each. Paths are below the ctx root. */
-#ifndef PROC_SYSFS_H
-#define PROC_SYSFS_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -44,5 +43,3 @@ struct sp_error *sysfs_kernel_build_id(const struct sp_ctx *ctx, uint8_t ret[20]
  * there is none or it is longer than 20 bytes. The search ends at damaged notes.
  */
 size_t notes_build_id(const void *notes, size_t size, uint8_t ret[20]);
-
-#endif

@@ -51,12 +51,12 @@ static int32_t number_of_cpu(const struct topology *topology, uint32_t cpu, cons
 /* Adds a CPU list unless it is there already; false when out of memory. */
 static bool add_list(struct topology *topology, struct cpu_lists *lists, const char *text)
 {
-	for (size_t i = 0; i < lists->count; i++)
-		if (!strcmp(lists->items[i], text))
+	vec_each (list, lists)
+		if (!strcmp(*list, text))
 			return true;
 	const char **slot = vec_push(lists);
 	if (slot)
-		*slot = arena_copy_string(topology->arena, text, strlen(text));
+		*slot = arena_strdup(topology->arena, text);
 	return slot && *slot;
 }
 

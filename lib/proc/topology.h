@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* CPU and NUMA topology from /sys/devices/system. */
-#ifndef PROC_TOPOLOGY_H
-#define PROC_TOPOLOGY_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "base/arena.h"
@@ -21,5 +20,3 @@ struct sp_error *topology_read_nodes(const struct sp_ctx *ctx, struct arena *are
 
 /* Returns the highest possible CPU number plus 1; 0: not known. */
 uint32_t topology_cpu_limit(const struct sp_ctx *ctx);
-
-#endif

@@ -16,7 +16,7 @@
 #include "proc/proc_text.h"
 
 static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-#define PLACE_COUNT (sizeof(places) / sizeof(*places))
+#define PLACE_COUNT (count_of(places))
 
 /* Uses the tracefs at `path` if its events can be listed. Returns 0 or an errno: ENOENT, EACCES, … */
 static int try_place(struct tracefs *tracefs, const char *path)
@@ -64,7 +64,8 @@ struct sp_error *tracefs_init(struct tracefs *tracefs, const struct sp_ctx *ctx)
 			return error_no_memory();
 		if (!errnum)
 			return NULL;
-		forbidden |= errnum == EACCES || errnum == EPERM;
+		/* Only root can read debugfs: that tells nothing about tracefs. */
+		forbidden |= !i && (errnum == EACCES || errnum == EPERM);
 	}
 	if (!*ctx_root(ctx) && !mount_own(tracefs))
 		return NULL;
@@ -81,19 +82,27 @@ void tracefs_deinit(struct tracefs *tracefs)
 	*tracefs = (struct tracefs){.mount_fd = -1};
 }
 
+/*
+ * Rights of a user's group to read tracefs: files of events belong to the group of the mount from
+ * Linux 5.17 on, and other users cannot read them. Samples of tracepoints need a sysctl, too.
+ */
+#define READABLE "mode=750,gid=$(id -g)"
+#define SAMPLED "sudo sysctl kernel.perf_event_paranoid=-1"
+
 struct sp_error *tracefs_error(const struct tracefs *tracefs, const char *subject)
 {
 	switch (tracefs->state) {
 	case TRACEFS_UNMOUNTED:
 		return error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "%s: tracefs is not mounted",
 						  subject),
-					"sudo mount -t tracefs tracefs /sys/kernel/tracing");
+					"sudo mount -t tracefs -o " READABLE
+					" tracefs /sys/kernel/tracing; " SAMPLED);
 	case TRACEFS_FORBIDDEN:
 		return error_set_remedy(
 			error_new(SP_ERROR_PERMISSION, "%s: /sys/kernel/tracing may not be read",
 				  subject),
-			"run as root, or let others read it: "
-			"sudo mount -o remount,mode=755 /sys/kernel/tracing");
+			"run as root, or, until the next boot: sudo mount -o remount," READABLE
+			" /sys/kernel/tracing; " SAMPLED);
 	default:
 		return error_set_remedy(
 			error_new(SP_ERROR_UNSUPPORTED, "%s: this kernel has no tracepoints", subject),
@@ -129,8 +138,8 @@ int tracefs_id(const struct tracefs *tracefs, const char *system, const char *na
 
 void name_list_deinit(struct name_list *list)
 {
-	for (size_t i = 0; i < list->count; i++)
-		free(list->items[i]);
+	vec_each (item, list)
+		free(*item);
 	vec_deinit(list);
 }
 
@@ -163,8 +172,7 @@ int directory_names(const char *path, bool files, struct name_list *list)
 		if (!name_list_add(list, entry->d_name))
 			return ENOMEM;
 	}
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), compare_names);
+	vec_sort(list, compare_names);
 	return 0;
 }
 

@@ -3,8 +3,7 @@
  * tracefs: names and ids of the kernel's tracepoints. If it is not mounted and this process has the
  * permission, it is mounted detached: only this process can see it.
  */
-#ifndef PROC_TRACEFS_H
-#define PROC_TRACEFS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ int directory_names(const char *path, bool files, struct name_list *list);
 
 /* Adds the names of a system's tracepoints, or (NULL) those of all systems; sorts. 0, or an errno. */
 int tracefs_names(const struct tracefs *tracefs, const char *system, struct name_list *list);
-
-#endif

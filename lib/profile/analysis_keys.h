@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Keys of rows, and the kinds of their values. */
-#ifndef PROFILE_ANALYSIS_KEYS_H
-#define PROFILE_ANALYSIS_KEYS_H
+#pragma once
 
 #include <sprof/private/command.h>
 #include "profile/analysis_options.h"
@@ -66,5 +65,3 @@ struct analysis_keys {
 
 /* Returns the keys that options request, without replicates. */
 struct analysis_keys analysis_keys_of(const struct analysis_options *options);
-
-#endif

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/sized.h"
+#include "base/vec.h"
 
 /* Default limit of a timeline's cells: 32 MB. */
 #define TIMELINE_CELLS 1000000
@@ -22,7 +23,7 @@ struct sp_error *analysis_options_copy(struct analysis_options *ret,
 		{&ret->filter, sizeof(ret->filter), given.filter, "filter"},
 		{&ret->files, sizeof(ret->files), given.files, "files"},
 	};
-	TRY(sized_copy_groups(groups, sizeof(groups) / sizeof(*groups)));
+	TRY(sized_copy_groups(groups, count_of(groups)));
 	ret->threads = given.threads;
 	ret->names = given.names;
 	if (ret->samples.timeline && ret->tree.order != SP_TREE_CALLER)
@@ -31,11 +32,10 @@ struct sp_error *analysis_options_copy(struct analysis_options *ret,
 		ret->samples.timeline_cells = TIMELINE_CELLS;
 	if (!ret->rows.key_count) {
 		ret->rows.keys = default_keys;
-		ret->rows.key_count = sizeof(default_keys) / sizeof(*default_keys);
+		ret->rows.key_count = count_of(default_keys);
 	}
 	for (size_t i = 0; i < ret->rows.key_count; i++)
 		if (!sp_key_name(ret->rows.keys[i]))
-			return error_new(SP_ERROR_INVALID, "there is no key %d",
-					 (int)ret->rows.keys[i]);
+			return error_new(SP_ERROR_INVALID, "there is no key %d", ret->rows.keys[i]);
 	return NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Options of an analysis, with the defaults of groups that were not given. */
-#ifndef PROFILE_ANALYSIS_OPTIONS_H
-#define PROFILE_ANALYSIS_OPTIONS_H
+#pragma once
 
 #include <sprof/analysis.h>
 
@@ -23,5 +22,3 @@ struct analysis_options {
  */
 struct sp_error *analysis_options_copy(struct analysis_options *ret,
 				       const struct sp_analysis_options *options) SP_MUST_CHECK;
-
-#endif

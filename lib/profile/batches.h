@@ -3,8 +3,7 @@
  * Weights of rows by batch. Batches are equal parts of a recording's time, or runs; the variation
  * between them gives between-run intervals (interval.h).
  */
-#ifndef PROFILE_BATCHES_H
-#define PROFILE_BATCHES_H
+#pragma once
 
 #include "base/vec.h"
 #include "profile/interval.h"
@@ -30,5 +29,3 @@ static inline void part_sums_add(uint64_t to[INTERVAL_PARTS], const struct part_
 	for (size_t i = 0; i < INTERVAL_PARTS; i++)
 		to[i] += from->weight[i];
 }
-
-#endif

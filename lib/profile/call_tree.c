@@ -136,15 +136,6 @@ static const char *word_name(const struct profile_source *source, uint64_t word)
 				   function_name(&source->functions->items[word]);
 }
 
-static int compare_words(const struct profile_source *source, uint64_t a, uint64_t b)
-{
-	if ((a | b) & PATHS_TEXT) {
-		int order = strcmp(word_name(source, a), word_name(source, b));
-		return order ? order : (a > b) - (a < b);
-	}
-	return function_compare(&source->functions->items[a], &source->functions->items[b]);
-}
-
 static int compare_siblings(const void *a, const void *b)
 {
 	const struct sibling *x = a, *y = b;
@@ -152,7 +143,12 @@ static int compare_siblings(const void *a, const void *b)
 		return x->weight > y->weight ? -1 : 1;
 	if (x->samples != y->samples)
 		return x->samples > y->samples ? -1 : 1;
-	return compare_words(x->source, x->word, y->word);
+	if ((x->word | y->word) & PATHS_TEXT) {
+		int order = strcmp(word_name(x->source, x->word), word_name(x->source, y->word));
+		return order ? order : (x->word > y->word) - (x->word < y->word);
+	}
+	return function_compare(&x->source->functions->items[x->word],
+				&x->source->functions->items[y->word]);
 }
 
 /* Lists a branch's children above the limit, heaviest first; false when out of memory. */
@@ -287,7 +283,7 @@ bool profile_tree(const struct profile_source *source, struct arena *arena,
 		.arena = arena,
 		.branches = branches,
 		.order = order,
-		.least = (uint64_t)((double)source->whole.weight * source->tree_least),
+		.least = (double)source->whole.weight * source->tree_least,
 		.n_eff = weight_sums_effective(&source->whole),
 	};
 	if (!branches || !order || !copy_times(&layout))

@@ -5,8 +5,7 @@
  * bin are added up: most of them at once, the others when there are too many cells again. Sums stay
  * exact; only the resolution of time decreases.
  */
-#ifndef PROFILE_CELLS_H
-#define PROFILE_CELLS_H
+#pragma once
 
 #include <sprof/timeline.h>
 #include "base/vec.h"
@@ -41,5 +40,3 @@ bool cells_widen(struct cells *cells, unsigned int shift);
  * memory.
  */
 bool cells_sort(struct cells *cells);
-
-#endif

@@ -3,8 +3,7 @@
  * Folds immediately repeated calls (f f f, or f g f g) to one round, so that recursion of any depth
  * gives one path.
  */
-#ifndef PROFILE_CYCLES_H
-#define PROFILE_CYCLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ static inline bool cycle_is_more(const struct cycle *a, const struct cycle *b)
  * `count` elements.
  */
 size_t cycles_collapse(uint64_t *words, size_t count, struct cycle *cycles);
-
-#endif

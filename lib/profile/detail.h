@@ -4,8 +4,7 @@
  * detail is a numbered tuple of words, one word for each such key. The code that adds details defines
  * their meaning.
  */
-#ifndef PROFILE_DETAIL_H
-#define PROFILE_DETAIL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ static inline const uint64_t *details_words(const struct details *details, uint3
 {
 	return details->words.items + (size_t)index * details->width;
 }
-
-#endif

@@ -28,8 +28,7 @@ bool filter_pattern(const char *const *patterns, size_t count, const char *name)
 
 /*
  * Returns a function name's length without parameters, template arguments and version. "operator<"
- * and
- * "(anonymous namespace)" do not count as such.
+ * and "(anonymous namespace)" do not count as such.
  */
 static size_t bare_length(const char *name)
 {
@@ -80,8 +79,8 @@ bool filter_time(const struct sp_filter *filter, uint64_t time_ns)
 
 bool filter_task(const struct sp_filter *filter, uint32_t pid, uint32_t tid)
 {
-	return filter_number(filter->pids.items, filter->pids.count, (int32_t)pid) &&
-	       filter_number(filter->tids.items, filter->tids.count, (int32_t)tid);
+	return filter_number(filter->pids.items, filter->pids.count, pid) &&
+	       filter_number(filter->tids.items, filter->tids.count, tid);
 }
 
 bool filter_command(const struct sp_filter *filter, const char *argument, const char *line)

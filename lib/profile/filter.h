@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Filters of samples. A sample must match one item of each list that is not empty. */
-#ifndef PROFILE_FILTER_H
-#define PROFILE_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ bool filter_time(const struct sp_filter *filter, uint64_t time_ns);
  * freed. NULL: out of memory.
  */
 struct sp_time_span *filter_ranges(const struct sp_filter *filter, size_t *count_ret);
-
-#endif

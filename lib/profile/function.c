@@ -2,7 +2,6 @@
 #include "profile/function.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 
@@ -52,12 +51,11 @@ static bool same_dso(const struct dso *a, const struct dso *b)
 const char *functions_dso(struct functions *functions, const struct dso *facts)
 {
 	const char *text = NULL;
-	for (size_t i = 0; i < functions->dsos.count; i++) {
-		const struct dso *dso = &functions->dsos.items[i];
+	vec_each (dso, &functions->dsos) {
 		if (same_dso(dso, facts) && (!text || dso->build_id == facts->build_id))
 			text = dso->text;
 	}
-	text = text ?: arena_copy_string(&functions->names, facts->name, strlen(facts->name));
+	text = text ?: arena_strdup(&functions->names, facts->name);
 	struct dso *dso = text ? vec_push(&functions->dsos) : NULL;
 	if (!dso)
 		return NULL;
@@ -73,7 +71,7 @@ const struct named *functions_named(struct functions *functions, const struct na
 		return NULL;
 	bool added;
 	const uint32_t *index = u64map_put(&functions->named_of, hash_pair(hash, facts->place),
-					   (uint32_t)functions->named.count, &added);
+					   functions->named.count, &added);
 	if (!index)
 		return NULL;
 	if (!added) {
@@ -117,15 +115,14 @@ static uint64_t identity(const struct function *function)
 	return hash;
 }
 
-/* Instructions without one are before all others. */
-static int compare_instructions(const struct sp_instruction *a, const struct sp_instruction *b)
+int instruction_compare(const struct sp_instruction *a, const struct sp_instruction *b)
 {
 	if (!a || !b)
 		return (a != NULL) - (b != NULL);
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-static bool same_function(const struct function *a, const struct function *b, bool inlined_apart)
+bool function_equals(const struct function *a, const struct function *b, bool inlined_apart)
 {
 	if (a->dso != b->dso || symbol_key(a) != symbol_key(b) ||
 	    function_key(a) != function_key(b) || a->srcfile != b->srcfile || a->line != b->line ||
@@ -133,7 +130,7 @@ static bool same_function(const struct function *a, const struct function *b, bo
 		return false;
 	if ((a->symbol || a->function) && (a->level != b->level || a->known != b->known))
 		return false;
-	if (compare_instructions(a->instruction, b->instruction) != 0)
+	if (instruction_compare(a->instruction, b->instruction) != 0)
 		return false;
 	return !inlined_apart || a->inlined == b->inlined;
 }
@@ -164,11 +161,11 @@ uint32_t functions_add(struct functions *functions, const struct function *funct
 		return UINT32_MAX;
 	struct index_probe probe = index_set_probe(&functions->index_of, identity(function));
 	for (uint32_t i; index_set_next(&functions->index_of, &probe, &i);)
-		if (same_function(&functions->items[i], function, functions->inlined_apart)) {
+		if (function_equals(&functions->items[i], function, functions->inlined_apart)) {
 			merge(&functions->items[i], function);
 			return i;
 		}
-	uint32_t index = (uint32_t)functions->count;
+	uint32_t index = functions->count;
 	*vec_push(functions) = *function;
 	index_set_add(&functions->index_of, &probe, index);
 	return index;
@@ -200,6 +197,6 @@ int function_compare(const struct function *a, const struct function *b)
 	order = order ? order : (a->line > b->line) - (a->line < b->line);
 	order = order ? order : (int)a->inlined - (int)b->inlined;
 	order = order ? order : (a->sampled > b->sampled) - (a->sampled < b->sampled);
-	order = order ? order : compare_instructions(a->instruction, b->instruction);
+	order = order ? order : instruction_compare(a->instruction, b->instruction);
 	return order ? order : (int)a->level - (int)b->level;
 }

@@ -5,8 +5,7 @@
  * that it is the same in another build of the file; functions with one raw name also have a place
  * (struct named).
  */
-#ifndef PROFILE_FUNCTION_H
-#define PROFILE_FUNCTION_H
+#pragma once
 
 #include <sprof/profile.h>
 #include "base/arena.h"
@@ -58,9 +57,8 @@ struct function {
 	const struct sp_instruction *instruction; /* NULL: not requested, or unknown */
 };
 
-struct module;
-struct resolver;
-struct symbol;
+/* Orders instructions by their offset; NULL comes first. */
+int instruction_compare(const struct sp_instruction *a, const struct sp_instruction *b);
 
 /* A sampled instruction, and its code: `shown` is that of the row. */
 struct instruction {
@@ -107,6 +105,9 @@ const struct named *functions_named(struct functions *functions, const struct na
  */
 uint32_t functions_add(struct functions *functions, const struct function *function);
 
+/* Returns whether functions_add() gives both one index. */
+bool function_equals(const struct function *a, const struct function *b, bool inlined_apart);
+
 /* Returns what the most specific name stands for; NULL: it is a mere text. */
 static inline const struct named *function_named(const struct function *function)
 {
@@ -118,5 +119,3 @@ const char *function_name(const struct function *function);
 
 /* Orders by name, then by address, independent of the order of insertion. */
 int function_compare(const struct function *a, const struct function *b);
-
-#endif

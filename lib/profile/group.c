@@ -21,8 +21,8 @@ uint32_t groups_add(struct groups *groups, const struct group *group)
 {
 	uint64_t hash = hash_pair((uintptr_t)group->comm,
 				  (uint32_t)group->event << 8 | group->replicate);
-	hash = hash_pair(hash, key_of_pair((uint32_t)group->pid, (uint32_t)group->tid));
-	hash = hash_pair(hash, key_of_pair(group->detail, (uint32_t)group->cpu));
+	hash = hash_pair(hash, key_of_pair(group->pid, group->tid));
+	hash = hash_pair(hash, key_of_pair(group->detail, group->cpu));
 	hash ^= hash_u64(key_of_pair(group->stratum.slice, group->stratum.number));
 	hash ^= hash_pair((uintptr_t)group->waker,
 			  key_of_pair(group->syscall, group->kernel_chain));
@@ -37,6 +37,6 @@ uint32_t groups_add(struct groups *groups, const struct group *group)
 		if (groups->count > before)
 			*item = *group;
 		if (same_group(item, group))
-			return (uint32_t)(item - groups->items);
+			return item - groups->items;
 	}
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Groups of samples that have equal values of the requested keys. Groups are numbered. */
-#ifndef PROFILE_GROUP_H
-#define PROFILE_GROUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ void groups_deinit(struct groups *groups);
 
 /* Returns the group's index, added if new. Out of memory: sets `failed`, and returns 0. */
 uint32_t groups_add(struct groups *groups, const struct group *group);
-
-#endif

@@ -18,7 +18,7 @@ void weight_sums_merge(struct weight_sums *sums, const struct weight_sums *other
 
 double weight_sums_effective(const struct weight_sums *sums)
 {
-	double weight = (double)sums->weight;
+	double weight = sums->weight;
 	double squares = wide_double(sums->squares);
 	return squares > 0 ? weight * weight / squares : 0;
 }
@@ -63,7 +63,7 @@ struct interval_batches interval_batches_of(const uint64_t *weights, size_t coun
 {
 	struct interval_batches whole = {.weights = weights, .count = count, .n_eff = n_eff};
 	for (size_t i = 0; i < count; i++) {
-		double weight = (double)weights[i];
+		double weight = weights[i];
 		whole.total += weight;
 		whole.squares += weight * weight;
 		whole.products += i ? weight * (double)weights[i - 1] : 0;
@@ -135,7 +135,7 @@ double interval_of_runs(struct sp_share *share, const uint64_t *row,
 	for (size_t i = 0; i < whole->count; i++) {
 		if (!whole->weights[i])
 			continue;
-		double weight = (double)row[i], all = (double)whole->weights[i];
+		double weight = row[i], all = whole->weights[i];
 		double one = weight / all;
 		double odds = log((weight + half) / (fmax(all - weight, 0) + half));
 		double step = one - mean, log_step = odds - log_mean;
@@ -159,7 +159,7 @@ double interval_of_runs(struct sp_share *share, const uint64_t *row,
 
 void interval_widen(struct sp_share *share, uint64_t total, uint64_t missing, uint64_t own)
 {
-	double all = (double)total, part = (double)(own < missing ? own : missing);
+	double all = total, part = (double)(own < missing ? own : missing);
 	if (!total)
 		return;
 	share->low *= all / (all + (double)missing);

@@ -9,8 +9,7 @@
  * It assumes that samples are independent of the running code. Lost samples reduce n_eff and so widen
  * the interval. It does not cover losses that prefer some code: losses are reported separately.
  */
-#ifndef PROFILE_INTERVAL_H
-#define PROFILE_INTERVAL_H
+#pragma once
 
 #include <sprof/profile.h>
 #include "base/wide.h"
@@ -101,5 +100,3 @@ void interval_widen(struct sp_share *share, uint64_t total, uint64_t missing, ui
 
 /* Widens a share's interval by weight of the total that may be the row's, or that may not be. */
 void interval_shift(struct sp_share *share, uint64_t total, uint64_t less, uint64_t more);
-
-#endif

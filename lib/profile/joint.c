@@ -20,17 +20,11 @@ struct joining {
 	struct arena *arena;
 };
 
-static void joining_deinit(struct joining *joining)
-{
-	vec_deinit(joining);
-	index_set_deinit(&joining->index_of);
-}
-
 static uint64_t identity(const struct profile_source *source, const struct tally *tally)
 {
 	const struct group *group = &source->groups[tally->group];
 	uint64_t hash = hash_pair((uintptr_t)group->comm, tally->function);
-	hash = hash_pair(hash, key_of_pair((uint32_t)group->pid, (uint32_t)group->tid));
+	hash = hash_pair(hash, key_of_pair(group->pid, group->tid));
 	hash = hash_pair(hash, (uint32_t)group->cpu);
 	for (size_t i = 0; i < source->values.count; i++)
 		hash = hash_pair(hash, details_words(source->details, group->detail)[i]);
@@ -76,7 +70,7 @@ static struct joint *joint_of(struct joining *joining, uint32_t event, const str
 		return NULL;
 	memset(tallies, 0xff, size); /* TALLY_NONE */
 	*joint = (struct joint){event, tallies};
-	index_set_add(&joining->index_of, &probe, (uint32_t)(joint - joining->items));
+	index_set_add(&joining->index_of, &probe, joint - joining->items);
 	return joint;
 }
 
@@ -204,6 +198,7 @@ bool profile_join(const struct profile_source *sources, size_t count, struct are
 {
 	struct joining joining = {.sources = sources, .events = count, .arena = arena};
 	bool done = join(&joining) && make_rows(&joining, group);
-	joining_deinit(&joining);
+	vec_deinit(&joining);
+	index_set_deinit(&joining.index_of);
 	return done;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include "profile/analysis_keys.h"
 
+#include "base/vec.h"
+
 static const struct {
 	const char *name;
 	bool number;
@@ -83,7 +85,7 @@ const char *sp_mode_name(enum sp_mode mode)
 		[SP_MODE_LATENCY] = "latency",
 		[SP_MODE_WAKERS] = "wakers",
 	};
-	return mode < sizeof(names) / sizeof(*names) ? names[mode] : NULL;
+	return mode < count_of(names) ? names[mode] : NULL;
 }
 
 bool sp_key_is_number(enum sp_key key)
@@ -109,7 +111,7 @@ static const struct {
 
 bool sp_key_parse(const char *name, enum sp_key *ret)
 {
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
+	for (size_t i = 0; i < count_of(aliases); i++)
 		if (!strcmp(name, aliases[i].name))
 			name = keys[aliases[i].key].name;
 	for (enum sp_key key = 0; keys[key].name; key++) {

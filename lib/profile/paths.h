@@ -3,8 +3,7 @@
  * Call paths, from the root of a call tree to each sample, with weights. The call tree is made from
  * them.
  */
-#ifndef PROFILE_PATHS_H
-#define PROFILE_PATHS_H
+#pragma once
 
 #include "profile/cycles.h"
 #include "profile/radix.h"
@@ -61,5 +60,3 @@ static inline struct cycle paths_cycle(const struct paths *paths, size_t word)
 {
 	return word < paths->cycles.count ? paths->cycles.items[word] : (struct cycle){0};
 }
-
-#endif

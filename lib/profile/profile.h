@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Makes the rows and the call tree of a struct sp_profile from tallies and paths. */
-#ifndef PROFILE_PROFILE_H
-#define PROFILE_PROFILE_H
+#pragma once
 
 #include <sprof/analysis.h>
 #include "base/arena.h"
@@ -57,6 +56,8 @@ struct profile_source {
 	const struct unsampled_weight *unsampled;
 	size_t unsampled_count;
 	struct unsampled_weight unsampled_all;
+	/* Part of all weight in stacks with a Python function that could not be read; 0 to 1. */
+	double unresolved;
 	uint64_t missing; /* lost and throttled weight, which any row may lack */
 	struct interval_batches batches; /* whole of the batches in `tallies`; total is 0: rows
 					  * have no between-run intervals */
@@ -96,5 +97,3 @@ int profile_compare_names(const struct sp_row *a, const struct sp_row *b);
  */
 bool profile_tree(const struct profile_source *source, struct arena *arena,
 		  struct sp_profile *profile, const struct sp_tree_node **last_ret);
-
-#endif

@@ -96,7 +96,7 @@ static uint32_t append(struct radix *radix, uint32_t parent, const uint64_t *wor
 		return RADIX_NONE;
 	memcpy(radix->words.items + run, words, count * sizeof(*words));
 	radix->words.count += count;
-	uint32_t node = push(radix, parent, *words, (uint32_t)run, (uint32_t)count);
+	uint32_t node = push(radix, parent, *words, run, count);
 	radix->slots[slot_of(radix, parent, *words)] = node + 1;
 	return node;
 }
@@ -138,7 +138,7 @@ uint32_t radix_add(struct radix *radix, uint32_t root, const uint64_t *words, si
 			const struct radix_node *node = &radix->items[next - 1];
 			size_t most = count - done < node->length ? count - done : node->length;
 			size_t same = match(words + done, radix->words.items + node->run, most);
-			at = same < node->length ? split(radix, next - 1, (uint32_t)same) : next - 1;
+			at = same < node->length ? split(radix, next - 1, same) : next - 1;
 			done += same;
 		}
 		if (at == RADIX_NONE || !add_step(path, at, done))
@@ -161,7 +161,7 @@ uint32_t *radix_order(const struct radix *radix)
 		if (parent == RADIX_NONE)
 			continue;
 		next[i] = child[parent];
-		child[parent] = (uint32_t)i;
+		child[parent] = i;
 	}
 	for (uint32_t root = 0; root < radix->count; root++) {
 		if (radix->items[root].parent != RADIX_NONE)

@@ -4,8 +4,7 @@
  * beginning is stored once. A node is a run of words up to a branch or end. A chain without a common
  * beginning costs one node, however deep it is.
  */
-#ifndef PROFILE_RADIX_H
-#define PROFILE_RADIX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ uint32_t radix_add(struct radix *radix, uint32_t root, const uint64_t *words, si
  * memory.
  */
 uint32_t *radix_order(const struct radix *radix);
-
-#endif

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/vec.h"
+
 /* Student's t for 95 %, by degrees of freedom, from 1. */
 static const double students_t[REPLICATES - 1] = {
 	12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060,
@@ -87,7 +89,7 @@ static const struct {
 	CACHE_RATIO("branch-load-miss-rate", BPU, READ),
 };
 
-#define KNOWN_RATIOS (sizeof(known_ratios) / sizeof(*known_ratios))
+#define KNOWN_RATIOS (count_of(known_ratios))
 
 /*
  * Returns the index of an event; `count` if there is none. On hybrid machines the upper half of config

@@ -6,8 +6,7 @@
  * of different ones, and for any weights. The interval is Student's, for the logarithm, because a ratio
  * is as easily twice too large as half.
  */
-#ifndef PROFILE_RATIO_H
-#define PROFILE_RATIO_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <sprof/profile.h>
@@ -34,5 +33,3 @@ struct sp_ratio ratio_limit(struct sp_ratio ratio);
  */
 struct sp_ratio_kind *ratio_kinds(const struct perf_event_attr *const *attrs, size_t count,
 				  size_t *count_ret);
-
-#endif

@@ -2,26 +2,15 @@
 /* Items of results, by index: structs of results may grow, so users cannot step through arrays. */
 #include <sprof/profile.h>
 
-#include <assert.h>
+#include "base/vec.h"
 
-const struct sp_row *sp_profile_row(const struct sp_profile *profile, size_t index)
-{
-	const struct sp_row *rows = profile->rows;
-	assert(index < profile->row_count);
-	return &rows[index];
-}
-
-const struct sp_unsampled *sp_profile_unsampled(const struct sp_profile *profile, size_t index)
-{
-	const struct sp_unsampled *unsampled = profile->unsampled;
-	assert(index < profile->unsampled_count);
-	return &unsampled[index];
-}
+DEFINE_GETTER(sp_profile_row, sp_row, sp_profile, rows, row_count)
+DEFINE_GETTER(sp_profile_unsampled, sp_unsampled, sp_profile, unsampled, unsampled_count)
 
 uint64_t sp_profile_stack_count(const struct sp_profile *profile)
 {
 	uint64_t sum = 0;
-	for (size_t i = 0; i < sizeof(profile->stacks) / sizeof(*profile->stacks); i++)
+	for (size_t i = 0; i < count_of(profile->stacks); i++)
 		sum += profile->stacks[i];
 	return sum;
 }
@@ -35,23 +24,6 @@ const struct sp_value *sp_row_value(const struct sp_row *row, enum sp_key key)
 	return NULL;
 }
 
-const struct sp_ratio_kind *sp_group_ratio(const struct sp_group *group, size_t index)
-{
-	const struct sp_ratio_kind *ratios = group->ratios;
-	assert(index < group->ratio_count);
-	return &ratios[index];
-}
-
-const struct sp_joint_row *sp_group_row(const struct sp_group *group, size_t index)
-{
-	const struct sp_joint_row *rows = group->rows;
-	assert(index < group->row_count);
-	return &rows[index];
-}
-
-const struct sp_tree_node *sp_tree_child(const struct sp_tree_node *node, size_t index)
-{
-	const struct sp_tree_node *children = node->children;
-	assert(index < node->child_count);
-	return &children[index];
-}
+DEFINE_GETTER(sp_group_ratio, sp_ratio_kind, sp_group, ratios, ratio_count)
+DEFINE_GETTER(sp_group_row, sp_joint_row, sp_group, rows, row_count)
+DEFINE_GETTER(sp_tree_child, sp_tree_node, sp_tree_node, children, child_count)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "record/python_record.h"
 
 /* Returns the unsampled weight that a row of this comm may have; NULL: none. */
 static const struct unsampled_weight *unsampled_of(const struct profile_source *source,
@@ -39,6 +40,22 @@ static struct sp_weight weigh(const struct profile_source *source, double n_eff,
 	return (struct sp_weight){.samples = samples, .weight = weight, .share = share};
 }
 
+static bool is_python(const struct profile_source *source, const struct tally *tally)
+{
+	const struct function *function = tally->function == TALLY_NONE ? NULL :
+					  &source->functions->items[tally->function];
+	return function && function->dso && !strcmp(function->dso, PYTHON_DSO);
+}
+
+/*
+ * Widens the interval of a Python function: all unresolved ones may be it. Deep stacks, and threads
+ * that change the CPU, are unresolved more often than others.
+ */
+static void widen_python(const struct profile_source *source, double *high)
+{
+	*high = fmin(*high + source->unresolved, 1);
+}
+
 static void weigh_tally(const struct profile_source *source, double n_eff,
 			const struct unsampled_weight *unsampled, const struct tally *tally,
 			struct sp_weight *self, struct sp_weight *total)
@@ -47,6 +64,10 @@ static void weigh_tally(const struct profile_source *source, double n_eff,
 	*total = *self;
 	if (source->children)
 		*total = weigh(source, n_eff, unsampled, tally->total_samples, tally->total_weight);
+	if (!is_python(source, tally))
+		return;
+	widen_python(source, &self->share.high);
+	widen_python(source, &total->share.high);
 }
 
 void profile_weigh(const struct profile_source *source, const char *comm,
@@ -146,13 +167,6 @@ static int compare_text(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-static int compare_instructions(const struct sp_instruction *a, const struct sp_instruction *b)
-{
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return (a->offset > b->offset) - (a->offset < b->offset);
-}
-
 static int compare_values(const struct sp_row *a, const struct sp_row *b)
 {
 	const struct sp_value *xs = a->values, *ys = b->values;
@@ -188,7 +202,7 @@ int profile_compare_names(const struct sp_row *a, const struct sp_row *b)
 	order = order ? order : (a->cpu > b->cpu) - (a->cpu < b->cpu);
 	order = order ? order : (a->address > b->address) - (a->address < b->address);
 	order = order ? order : (int)a->level - (int)b->level;
-	order = order ? order : compare_instructions(a->instruction, b->instruction);
+	order = order ? order : instruction_compare(a->instruction, b->instruction);
 	order = order ? order : compare_values(a, b);
 	order = order ? order : compare_between(a->self_between, b->self_between);
 	return order ? order : compare_between(a->total_between, b->total_between);
@@ -257,6 +271,8 @@ static const struct sp_between *between_of(const struct profile_source *source,
 		&share, batches->items + begin, whole);
 	if (between->dispersion > 0)
 		widen(source, unsampled, within->samples, within->weight, &share);
+	if (is_python(source, &source->tallies->items[row]))
+		widen_python(source, &share.high);
 	between->low = fmin(between->low, share.low);
 	between->high = fmax(between->high, share.high);
 	between->varies = between->dispersion > INTERVAL_VARIES;

@@ -68,7 +68,7 @@ bool srcfiles_of(struct srcfiles *files, const char **paths, size_t count)
 			common = next > common ? next : common;
 		}
 		if (!u64map_put(&files->start_of, (uintptr_t)paths[i],
-				(uint32_t)last_components(paths[i], common + 1), NULL))
+				last_components(paths[i], common + 1), NULL))
 			return false;
 	}
 	return true;

@@ -3,8 +3,7 @@
  * Short names of source files: base names, as in perf. If several files share one, as many directories
  * are added as distinguish them.
  */
-#ifndef PROFILE_SRCFILE_H
-#define PROFILE_SRCFILE_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
@@ -31,5 +30,3 @@ const char *srcfiles_shown(const struct srcfiles *files, const char *path);
 /* Returns "file.c:123", owned by the arena. NULL if the path or line is unknown, or out of memory. */
 const char *srcfiles_line(const struct srcfiles *files, const char *path, uint32_t line,
 			  struct arena *arena);
-
-#endif

@@ -11,6 +11,7 @@ void state_sums_add(struct state_sums *to, const struct state_sums *from)
 {
 	for (int i = 0; i < TIME_STATES; i++)
 		to->ns[i] = weight_add(to->ns[i], from->ns[i]);
+	to->preempted_ns = weight_add(to->preempted_ns, from->preempted_ns);
 	to->waits += from->waits;
 	to->variance += from->variance;
 	to->delay_ns = weight_add(to->delay_ns, from->delay_ns);
@@ -33,7 +34,7 @@ uint64_t state_sums_total(const struct state_sums *sums)
  */
 static double variance_of(const struct state_sums *part, const struct state_sums *whole)
 {
-	double blocked = (double)whole->ns[TIME_BLOCKED];
+	double blocked = whole->ns[TIME_BLOCKED];
 	if (!(blocked > 0))
 		return part->variance;
 	double share = fmin((double)part->ns[TIME_BLOCKED] / blocked, 1);
@@ -41,26 +42,40 @@ static double variance_of(const struct state_sums *part, const struct state_sums
 	return (1 - share) * (1 - share) * part->variance + share * share * others + few * few;
 }
 
+/* Errors of a part's time, in ns. */
+struct time_error {
+	double below, above;
+};
+
+/* Adds the error of a part that `n_eff` samples show. */
+static void add_error(struct time_error *error, uint64_t part_ns, uint64_t whole_ns, double n_eff)
+{
+	if (!part_ns || !(n_eff > 0))
+		return;
+	struct sp_share share = interval_share(part_ns, whole_ns, n_eff);
+	error->below += (share.value - share.low) * (double)whole_ns;
+	error->above += (share.high - share.value) * (double)whole_ns;
+}
+
 struct sp_share state_share(const struct state_sums *part, const struct state_whole *whole)
 {
 	uint64_t total = state_sums_total(&whole->sums);
-	double all = (double)total, below = 0, above = 0;
+	double all = total;
+	struct time_error sampled = {0}, preempted = {0};
 	if (!total)
 		return (struct sp_share){.high = 1};
-	for (enum time_state state = TIME_ON_CPU; state <= TIME_RUNNABLE; state++) {
-		double ns = (double)whole->sums.ns[state];
-		if (!part->ns[state] || !(whole->n_eff > 0))
-			continue;
-		struct sp_share share = interval_share(part->ns[state], whole->sums.ns[state], whole->n_eff);
-		below += (share.value - share.low) * ns;
-		above += (share.high - share.value) * ns;
-	}
+	add_error(&sampled, part->ns[TIME_ON_CPU], whole->sums.ns[TIME_ON_CPU], whole->n_eff);
+	add_error(&sampled, part->ns[TIME_RUNNABLE] - part->preempted_ns,
+		  whole->sums.ns[TIME_RUNNABLE] - whole->sums.preempted_ns, whole->n_eff);
+	add_error(&preempted, part->preempted_ns, whole->sums.preempted_ns, whole->preempted_n_eff);
 	double value = (double)state_sums_total(part) / all;
-	double variance = Z * Z * variance_of(part, &whole->sums);
+	double others = Z * Z * variance_of(part, &whole->sums);
+	double below = sampled.below * sampled.below + preempted.below * preempted.below + others;
+	double above = sampled.above * sampled.above + preempted.above * preempted.above + others;
 	return (struct sp_share){
 		.value = fmin(value, 1),
-		.low = fmax(0, value - sqrt(below * below + variance) / all),
-		.high = fmin(1, value + sqrt(above * above + variance) / all),
+		.low = fmax(0, value - sqrt(below) / all),
+		.high = fmin(1, value + sqrt(above) / all),
 	};
 }
 

@@ -46,7 +46,7 @@ uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function)
 	}
 	tally->group = group;
 	tally->function = function;
-	uint32_t row = (uint32_t)(tally - tallies->items);
+	uint32_t row = tally - tallies->items;
 	if (recent)
 		*recent = row + 1;
 	return row;

@@ -3,8 +3,7 @@
  * Sums of rows. Call chains are visited as a tree, from the outermost call inward. A recursive chain
  * adds only once to a row's total: at its outermost call of that row.
  */
-#ifndef PROFILE_TALLY_H
-#define PROFILE_TALLY_H
+#pragma once
 
 #include <sprof/private/command.h>
 #include <sprof/profile.h>
@@ -72,5 +71,3 @@ void tallies_merge_times(struct tallies *into, uint32_t to, const struct tally_t
 
 /* Adds a row of another list to the row of its function in `group`, and returns that. */
 uint32_t tallies_merge(struct tallies *into, uint32_t group, const struct tally *tally);
-
-#endif

@@ -41,7 +41,7 @@ static struct text_state state_of(uint32_t state)
 static size_t encode(uint32_t character, char *ret)
 {
 	if (character < 0x80) {
-		ret[0] = (char)character;
+		ret[0] = character;
 		return 1;
 	}
 	size_t size = character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
@@ -49,8 +49,8 @@ static size_t encode(uint32_t character, char *ret)
 	if (character > 0x10ffff || (character >= 0xd800 && character < 0xe000))
 		return 0;
 	for (size_t i = size; i-- > 1; character >>= 6)
-		ret[i] = (char)(0x80 | (character & 0x3f));
-	ret[0] = (char)(heads[size] | character);
+		ret[i] = 0x80 | (character & 0x3f);
+	ret[0] = heads[size] | character;
 	return size;
 }
 

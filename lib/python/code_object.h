@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A code object of CPython, read from a process. */
-#ifndef PYTHON_CODE_OBJECT_H
-#define PYTHON_CODE_OBJECT_H
+#pragma once
 
 #include "python/layout.h"
 
@@ -41,5 +40,3 @@ bool python_code_read_lines(struct python_memory *memory, const struct python_la
  */
 bool python_code_offset(const struct python_layout *layout, uint64_t code,
 			const struct python_code_key *key, uint64_t instr, uint64_t *ret);
-
-#endif

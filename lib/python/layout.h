@@ -3,8 +3,7 @@
  * Places of fields in the structures of CPython 3.11 to 3.14 on 64-bit machines. The layout of 3.11 and
  * 3.12 is that of their headers; later versions state their own (_Py_DebugOffsets).
  */
-#ifndef PYTHON_LAYOUT_H
-#define PYTHON_LAYOUT_H
+#pragma once
 
 #include "python/process_memory.h"
 
@@ -41,5 +40,3 @@ struct python_runtime {
  */
 bool python_layout_make(struct python_memory *memory, uint32_t version, uint64_t runtime,
 			struct python_layout *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The location table of a code object (co_linetable) of CPython 3.11 and later. */
-#ifndef PYTHON_LINETABLE_H
-#define PYTHON_LINETABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@
  * is damaged before it.
  */
 uint32_t python_linetable_line(const uint8_t *table, size_t size, uint32_t first_line, uint64_t offset);
-
-#endif

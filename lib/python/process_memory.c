@@ -14,7 +14,7 @@ void python_memory_reset(struct python_memory *memory)
 /* Returns the page's bytes, or NULL. */
 static const uint8_t *find_page(struct python_memory *memory, uint64_t address)
 {
-	uint32_t slot = (uint32_t)(hash_u64(address) % PYTHON_PAGE_SLOTS);
+	uint32_t slot = hash_u64(address) % PYTHON_PAGE_SLOTS;
 	for (; memory->index_of[slot]; slot = (slot + 1) % PYTHON_PAGE_SLOTS) {
 		uint32_t i = memory->index_of[slot] - 1u;
 		if (memory->pages[i].address == address)
@@ -23,7 +23,7 @@ static const uint8_t *find_page(struct python_memory *memory, uint64_t address)
 	if (memory->count == PYTHON_PAGES_MAX)
 		return NULL;
 	uint32_t i = memory->count++;
-	memory->index_of[slot] = (uint8_t)memory->count;
+	memory->index_of[slot] = memory->count;
 	memory->pages[i].address = address;
 	memory->pages[i].readable = memory->read(memory->arg, address, memory->bytes[i], PYTHON_PAGE);
 	return memory->pages[i].readable ? memory->bytes[i] : NULL;
@@ -37,9 +37,9 @@ static bool get(struct python_memory *memory, uint64_t address, void *ret, size_
 		return false;
 	while (address < end) {
 		uint64_t at = address % PYTHON_PAGE;
-		size_t part = (size_t)(PYTHON_PAGE - at);
+		size_t part = PYTHON_PAGE - at;
 		if (part > end - address)
-			part = (size_t)(end - address);
+			part = end - address;
 		const uint8_t *page = find_page(memory, address - at);
 		if (!page)
 			return false;

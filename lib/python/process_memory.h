@@ -3,15 +3,14 @@
  * Memory of a traced process, read page by page. Each page is read at most once between two resets, and
  * the number of pages is bounded, so that a structure with cycles or wild pointers costs little.
  */
-#ifndef PYTHON_PROCESS_MEMORY_H
-#define PYTHON_PROCESS_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define PYTHON_PAGE 4096
-#define PYTHON_PAGES_MAX 128
+#define PYTHON_PAGES_MAX 192
 #define PYTHON_PAGE_SLOTS 512
 
 /* Reads `size` bytes at `address`; false if they are not all readable. Never crosses a page. */
@@ -39,5 +38,3 @@ static inline bool python_memory_word(struct python_memory *memory, uint64_t add
 {
 	return python_memory_get(memory, address, ret, sizeof(*ret));
 }
-
-#endif

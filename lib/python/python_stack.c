@@ -5,6 +5,8 @@
 
 #define INTERPRETERS_MAX 64
 #define THREADS_MAX 4096
+#define WALKED_MAX 16384 /* frames of one group */
+#define HALF (PYTHON_GROUP_FRAMES_MAX / 2)
 
 /* Owners from here on are no Python code's frames, but entry frames on the C stack (since 3.12). */
 #define OWNER_ENTRY 3
@@ -79,15 +81,38 @@ static bool read_frame(struct python_memory *memory, const struct python_layout 
 	return true;
 }
 
-static bool add_frame(struct python_stack *stack, uint64_t address, const struct raw_frame *raw)
+/*
+ * Adds a group's frame. After the first half of the largest group, the place of the oldest frame of
+ * the second half is used again: *turn is the number of the next frame there.
+ */
+static bool add_frame(struct python_stack *stack, uint64_t address, const struct raw_frame *raw,
+		      uint32_t *turn)
 {
-	if (stack->frame_count == PYTHON_FRAMES_MAX)
+	struct python_group *group = &stack->groups[stack->group_count];
+	uint32_t place = stack->frame_count;
+	if (group->count == PYTHON_GROUP_FRAMES_MAX)
+		place = group->first + HALF + (*turn)++ % HALF;
+	else if (stack->frame_count == PYTHON_FRAMES_MAX)
 		return false;
-	stack->frames[stack->frame_count++] = (struct python_frame){
+	else
+		stack->frame_count++, group->count++;
+	stack->frames[place] = (struct python_frame){
 		.frame = address, .code = raw->code, .instr = raw->instr,
 	};
-	stack->groups[stack->group_count].count++;
 	return true;
+}
+
+/* Orders the second half of a group with frames that were omitted, and marks their place. */
+static void mark_omitted(struct python_stack *stack, uint32_t turn)
+{
+	struct python_frame *half = &stack->frames[stack->groups[stack->group_count].first + HALF];
+	struct python_frame ordered[HALF];
+	if (!turn)
+		return;
+	for (uint32_t i = 0; i < HALF; i++)
+		ordered[i] = half[(turn + i) % HALF];
+	memcpy(half, ordered, sizeof(ordered));
+	*half = (struct python_frame){0};
 }
 
 /*
@@ -97,23 +122,24 @@ static bool add_frame(struct python_stack *stack, uint64_t address, const struct
 static bool read_group(struct python_memory *memory, const struct python_layout *layout,
 		       uint64_t *address, uint64_t *entry, struct python_stack *stack)
 {
+	uint32_t turn = 0;
+	bool good = true, is_last = false;
 	*entry = 0;
-	while (*address) {
+	for (uint32_t walked = 0; good && *address && !is_last; walked++) {
 		struct raw_frame raw;
 		uint64_t at = *address;
-		if (!read_frame(memory, layout, at, &raw))
-			return false;
+		good = walked < WALKED_MAX && read_frame(memory, layout, at, &raw);
+		if (!good)
+			break;
 		*address = raw.previous;
-		if (raw.owner >= OWNER_ENTRY) {
+		is_last = raw.is_entry || raw.owner >= OWNER_ENTRY;
+		if (raw.owner >= OWNER_ENTRY)
 			*entry = at;
-			return true;
-		}
-		if (!add_frame(stack, at, &raw))
-			return false;
-		if (raw.is_entry)
-			return true;
+		else
+			good = add_frame(stack, at, &raw, &turn);
 	}
-	return true;
+	mark_omitted(stack, turn);
+	return good;
 }
 
 static bool begin_group(struct python_stack *stack, uint64_t place)
@@ -134,7 +160,7 @@ static void check_group(struct python_memory *memory, const struct python_layout
 {
 	struct python_group *group = &stack->groups[stack->group_count];
 	uint64_t frame;
-	if (!python_memory_word(memory, cframe + layout->cframe_frame, &frame))
+	if (!python_memory_word(memory, cframe + layout->cframe_frame, &frame) || !frame)
 		return;
 	for (uint32_t i = 0; i < group->count; i++)
 		if (stack->frames[group->first + i].frame == frame) {

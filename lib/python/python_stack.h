@@ -4,17 +4,19 @@
  * of Python frames: calls from Python to Python stay in it. Each group has an object on the C
  * stack, in the evaluation function's frame: its _PyCFrame (3.11, 3.12) or its entry frame (later).
  * The object's address (`place`) relates the group to a native frame.
+ *
+ * A group keeps its innermost and its outermost frames: in recursion, those between are like them.
  */
-#ifndef PYTHON_PYTHON_STACK_H
-#define PYTHON_PYTHON_STACK_H
+#pragma once
 
 #include "python/layout.h"
 
 #define PYTHON_FRAMES_MAX 2048
 #define PYTHON_GROUPS_MAX 64
+#define PYTHON_GROUP_FRAMES_MAX 1024
 
 struct python_frame {
-	uint64_t frame; /* address of its _PyInterpreterFrame */
+	uint64_t frame; /* address of its _PyInterpreterFrame; 0: it stands for omitted frames */
 	uint64_t code;  /* address of its code object */
 	uint64_t instr; /* address of its last instruction that began */
 	uint64_t line;  /* for the caller: its line's address in a recording; 0: unknown */
@@ -43,5 +45,3 @@ bool python_thread_find(struct python_memory *memory, const struct python_runtim
 /* Reads the stack of a thread state. Groups and frames up to damage are valid. */
 void python_stack_read(struct python_memory *memory, const struct python_layout *layout,
 		       uint64_t thread, struct python_stack *ret);
-
-#endif

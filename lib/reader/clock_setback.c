@@ -19,9 +19,6 @@
 /* Samples may be taken this long before the recorder reads CLOCK_DATA's time. */
 #define EARLY_NS UINT64_C(5000000000)
 
-DEFINE_CLEANUP(struct walker *, walker_free)
-DEFINE_CLEANUP(struct decoder *, decoder_free)
-
 /* State of one CPU's ring buffer while the step is searched. */
 struct ring_time {
 	uint64_t last_ns;
@@ -47,20 +44,6 @@ static bool can_be_set(const struct sp_reader *reader)
 	return false;
 }
 
-static struct ring_time *ring_of(struct clock_step *step, uint32_t cpu)
-{
-	bool added;
-	uint32_t *index = u64map_put(&step->of_cpu, cpu, (uint32_t)step->rings.count, &added);
-	if (!index)
-		return NULL;
-	if (!added)
-		return &step->rings.items[*index];
-	struct ring_time *ring = vec_push(&step->rings);
-	if (ring)
-		*ring = (struct ring_time){0};
-	return ring;
-}
-
 static struct sp_error *on_record(struct clock_step *step, const struct sp_record *record)
 {
 	const struct record_origin from = record_origin(record);
@@ -68,7 +51,8 @@ static struct sp_error *on_record(struct clock_step *step, const struct sp_recor
 	if (record->type >= RECORD_USER_TYPES || !(from.present & PERF_SAMPLE_TIME) || !time_ns ||
 	    time_ns == UINT64_MAX)
 		return NULL;
-	struct ring_time *ring = ring_of(step, from.present & PERF_SAMPLE_CPU ? from.cpu : UINT32_MAX);
+	uint32_t cpu = from.present & PERF_SAMPLE_CPU ? from.cpu : UINT32_MAX;
+	struct ring_time *ring = u64map_item(&step->of_cpu, cpu, &step->rings);
 	NEED(ring);
 	if (time_ns >= step->began_ns) {
 		if (!ring->set_back && time_ns > ring->last_ns)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Detects a realtime clock that was set back during the recording. */
-#ifndef READER_CLOCK_SETBACK_H
-#define READER_CLOCK_SETBACK_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "base/error.h"
@@ -14,5 +13,3 @@
  */
 struct sp_error *reader_find_clock_step(struct sp_reader *reader, uint64_t *moved_ret,
 					uint64_t *back_ns_ret) SP_MUST_CHECK;
-
-#endif

@@ -7,7 +7,6 @@
 #include <sprof/private/command.h>
 #include <sprof/reader.h>
 
-#include <assert.h>
 #include "file/reader_struct.h"
 #include "record/decode.h"
 #include "walk/walker.h"

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/vec.h"
 #include "file/reader_io.h"
 #include "file/reader_struct.h"
 #include "file/tracing_data.h"
@@ -15,26 +17,7 @@ struct sp_error *events_add(struct sp_reader *reader, const struct sp_event *eve
 	if (reader->events.count >= EVENTS_MAX)
 		return error_new(SP_ERROR_LIMIT, "%s: more than %d events",
 				 reader->path, EVENTS_MAX);
-	struct sp_event *added = vec_push(&reader->events);
-	NEED(added);
-	*added = *event;
-	return NULL;
-}
-
-struct sp_error *events_name(struct sp_reader *reader)
-{
-	CLEANUP(recorded_names_deinit) struct recorded_names names = {0};
-	bool wanted = false;
-	for (size_t i = 0; i < reader->events.count; i++)
-		wanted |= !reader->events.items[i].name;
-	if (wanted && !recorded_names_read(&names, reader))
-		return error_no_memory();
-	for (size_t i = 0; i < reader->events.count; i++) {
-		struct sp_event *event = &reader->events.items[i];
-		if (!event->name)
-			event->name = event_name_derive(reader, &event->attr, &names);
-		NEED(event->name);
-	}
+	NEED(vec_append(&reader->events, *event));
 	return NULL;
 }
 
@@ -54,12 +37,18 @@ const struct sp_event *sp_reader_event(const struct sp_reader *reader, size_t in
 /* Key of simpleperf's event names in feature META_INFO. Each line is "NAME,TYPE,CONFIG". */
 #define META_EVENTS "event_type_info"
 
+/* Names of tracepoints that other features have. A zeroed struct has none. */
+struct recorded_names {
+	VEC(const char *) names; /* names, in the reader's arena */
+	struct u64map name_of;   /* type and config -> index in names */
+};
+
 struct names_reader {
 	struct recorded_names *names;
 	struct sp_reader *reader;
 };
 
-void recorded_names_deinit(struct recorded_names *names)
+static void recorded_names_deinit(struct recorded_names *names)
 {
 	vec_deinit(&names->names);
 	u64map_deinit(&names->name_of);
@@ -74,16 +63,10 @@ static uint64_t key_of(uint32_t type, uint64_t config)
 static bool add_name(struct names_reader *reading, uint32_t type, uint64_t config, const char *name)
 {
 	struct recorded_names *names = reading->names;
-	bool added;
-	if (!vec_reserve(&names->names, names->names.count + 1))
-		return false;
-	const uint32_t *index = u64map_put(&names->name_of, key_of(type, config),
-					   (uint32_t)names->names.count, &added);
-	if (!index)
-		return false;
-	if (added)
-		*vec_push(&names->names) = reader_copy_text(reading->reader, name, strlen(name));
-	return *vec_last(&names->names) != NULL;
+	const char **kept = u64map_item(&names->name_of, key_of(type, config), &names->names);
+	if (kept && !*kept)
+		*kept = reader_copy_text(reading->reader, name, strlen(name));
+	return kept && *kept;
 }
 
 /* Adds the name of a tracepoint from its format, as "name: sched_switch\nID: 314\n…". */
@@ -142,8 +125,8 @@ static bool read_meta_info(struct names_reader *reading)
 		return true;
 	const char *at = (const char *)feature->bytes.bytes, *end = at + feature->bytes.size;
 	while (at < end) {
-		const char *value = memchr(at, 0, (size_t)(end - at));
-		const char *last = value ? memchr(value + 1, 0, (size_t)(end - value - 1)) : NULL;
+		const char *value = memchr(at, 0, end - at);
+		const char *last = value ? memchr(value + 1, 0, end - value - 1) : NULL;
 		if (!last)
 			break;
 		if (!strcmp(at, META_EVENTS) && !add_lines(reading, value + 1))
@@ -153,21 +136,15 @@ static bool read_meta_info(struct names_reader *reading)
 	return true;
 }
 
-bool recorded_names_read(struct recorded_names *names, struct sp_reader *reader)
+/*
+ * Reads feature TRACING_DATA (the name of each tracepoint's format) and simpleperf's META_INFO.
+ * Skips damaged entries. Returns false when out of memory.
+ */
+static bool read_recorded(struct recorded_names *names, struct sp_reader *reader)
 {
 	struct names_reader reading = {names, reader};
 	return read_tracing_data(&reading) && read_meta_info(&reading);
 }
-
-/* Returns the name of an event, or NULL if the recording has none. */
-static const char *recorded_names_find(const struct recorded_names *names, uint32_t type,
-				       uint64_t config)
-{
-	const uint32_t *index = u64map_find(&names->name_of, key_of(type, config));
-	return index ? names->names.items[*index] : NULL;
-}
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const hardware_names[] = {
 	"cycles", "instructions", "cache-references", "cache-misses", "branches",
@@ -191,8 +168,8 @@ static void name_cache(const struct perf_event_attr *attr, char *name, size_t si
 {
 	uint64_t cache = attr->config & 0xff, operation = attr->config >> 8 & 0xff;
 	uint64_t result = attr->config >> 16 & 0xff;
-	if (cache >= COUNT(cache_names) || operation >= COUNT(cache_operations) || result > 1 ||
-	    attr->config >> 24)
+	if (cache >= count_of(cache_names) || operation >= count_of(cache_operations) ||
+	    result > 1 || attr->config >> 24)
 		snprintf(name, size, "cache-0x%llx", (unsigned long long)attr->config);
 	else if (result)
 		snprintf(name, size, "%s-%s-misses", cache_names[cache],
@@ -239,7 +216,8 @@ bool event_pmu_name(const struct sp_reader *reader, uint32_t wanted, char name[E
 static void name_tracepoint(const struct perf_event_attr *attr, const struct recorded_names *names,
 			    char *name, size_t size)
 {
-	const char *recorded = recorded_names_find(names, attr->type, attr->config);
+	const uint32_t *index = u64map_find(&names->name_of, key_of(attr->type, attr->config));
+	const char *recorded = index ? names->names.items[*index] : NULL;
 	if (recorded)
 		snprintf(name, size, "%s", recorded);
 	else
@@ -250,11 +228,11 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 		      const struct recorded_names *names, char *name, size_t size)
 {
 	/* On hybrid machines, the upper half of a hardware event's config is the type of the PMU. */
-	uint32_t config = (uint32_t)attr->config;
+	uint32_t config = attr->config;
 	char pmu[EVENT_PMU_NAME];
-	if (attr->type == PERF_TYPE_HARDWARE && config < COUNT(hardware_names))
+	if (attr->type == PERF_TYPE_HARDWARE && config < count_of(hardware_names))
 		snprintf(name, size, "%s", hardware_names[config]);
-	else if (attr->type == PERF_TYPE_SOFTWARE && attr->config < COUNT(software_names))
+	else if (attr->type == PERF_TYPE_SOFTWARE && attr->config < count_of(software_names))
 		snprintf(name, size, "%s", software_names[attr->config]);
 	else if (attr->type == PERF_TYPE_TRACEPOINT)
 		name_tracepoint(attr, names, name, size);
@@ -271,8 +249,9 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 			 (unsigned long long)attr->config);
 }
 
-const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
-			      const struct recorded_names *names)
+/* Returns the name that perf shows for an attr, in the reader's arena; NULL when out of memory. */
+static const char *derive_name(struct sp_reader *reader, const struct perf_event_attr *attr,
+			       const struct recorded_names *names)
 {
 	char base[512], modifiers[12], name[524];
 	name_base(reader, attr, names, base, sizeof(base));
@@ -296,5 +275,21 @@ const char *event_name_derive(struct sp_reader *reader, const struct perf_event_
 	if (at == modifiers + 1)
 		*modifiers = 0;
 	int size = snprintf(name, sizeof(name), "%s%s", base, modifiers);
-	return reader_copy_text(reader, name, (size_t)size);
+	return reader_copy_text(reader, name, size);
+}
+
+struct sp_error *events_name(struct sp_reader *reader)
+{
+	CLEANUP(recorded_names_deinit) struct recorded_names names = {0};
+	bool wanted = false;
+	vec_each (item, &reader->events)
+		wanted |= !item->name;
+	if (wanted && !read_recorded(&names, reader))
+		return error_no_memory();
+	vec_each (event, &reader->events) {
+		if (!event->name)
+			event->name = derive_name(reader, &event->attr, &names);
+		NEED(event->name);
+	}
+	return NULL;
 }

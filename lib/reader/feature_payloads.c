@@ -42,10 +42,7 @@ bool feature_text(struct sp_reader *reader, struct cursor *cursor, const char **
 	struct cursor at = *cursor;
 	if (!cursor_u32(&at, &size) || !cursor_bytes(&at, size, &bytes))
 		return false;
-	char *text = reader_copy_text(reader, bytes, strnlen((const char *)bytes, size));
-	if (!text)
-		return false;
-	*ret = text;
+	*ret = reader_copy_text(reader, bytes, strnlen((const char *)bytes, size)) ?: "";
 	*cursor = at;
 	return true;
 }

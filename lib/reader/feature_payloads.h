@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The payloads of a recording's features, by bit number. The reader's arena owns their bytes. */
-#ifndef READER_FEATURE_PAYLOADS_H
-#define READER_FEATURE_PAYLOADS_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "base/cursor.h"
@@ -26,8 +25,8 @@ bool feature_is_present(const struct sp_reader *reader, enum file_feature bit);
 struct cursor feature_cursor(const struct sp_reader *reader, enum file_feature bit);
 
 /*
- * Reads a text (u32 size, bytes) and copies it to the arena. Returns false if it is truncated, or when
- * out of memory.
+ * Reads a text (u32 size, bytes) and copies it to the arena. Returns false if it is cut short. When
+ * out of memory, sets reader->no_memory, and the text is empty.
  */
 bool feature_text(struct sp_reader *reader, struct cursor *cursor, const char **ret);
 
@@ -36,5 +35,3 @@ struct sp_bytes reader_feature(const struct sp_reader *reader, unsigned int bit)
 
 /* Returns the payload's offset in the file, for messages; 0 if the feature is absent. */
 uint64_t reader_feature_offset(const struct sp_reader *reader, unsigned int bit);
-
-#endif

@@ -5,25 +5,15 @@
  * each payload is a HEADER_FEATURE record.
  */
 #include "reader/event_name.h"
+#include "base/vec.h"
 #include "reader/header.h"
 
-#include <assert.h>
 #include "file/reader_damage.h"
 #include "file/reader_io.h"
 #include "file/reader_struct.h"
 #include "reader/feature_payloads.h"
 #include "record/attr.h"
 #include "record/types.h"
-
-/*
- * Reads features CPU_TOPOLOGY and NUMA_TOPOLOGY. CPU_TOPOLOGY has two lists of texts (packages,
- * cores), then {u32 core, u32 package} for each available CPU. Since Linux 5.3 a list of dies and a
- * u32 die for each CPU follow. Parts after the texts may be missing.
- */
-
-/* Reads features CPU_TOPOLOGY and NUMA_TOPOLOGY. */
-
-struct sp_reader;
 
 /* Smallest size of a node: its number, two memory sizes, and the size of a text. */
 #define NODE_SIZE_MIN 24
@@ -35,7 +25,10 @@ static void *reader_alloc(struct sp_reader *reader, size_t count, size_t size)
 	return memory;
 }
 
-/* Reads a list of texts. Allocates no more than the file has bytes for. */
+/*
+ * Reads a list of texts. Allocates no more than the file has bytes for. False, here and below: the
+ * feature is cut short. Exhausted memory is noted in reader->no_memory.
+ */
 static bool read_list(struct sp_reader *reader, struct cursor *cursor, const char *const **ret)
 {
 	uint32_t count;
@@ -46,12 +39,17 @@ static bool read_list(struct sp_reader *reader, struct cursor *cursor, const cha
 		return true;
 	for (uint32_t i = 0; i < count; i++)
 		if (!feature_text(reader, cursor, &list[i]))
-			return reader->no_memory;
+			return false;
 	list[count] = NULL;
 	*ret = list;
 	return true;
 }
 
+/*
+ * Reads the rest of CPU_TOPOLOGY after its two lists of texts (packages, cores): {u32 core, u32
+ * package} for each available CPU. Since Linux 5.3 a list of dies and a u32 die for each CPU
+ * follow. The second part, or both, may be missing.
+ */
 static bool read_places(struct sp_reader *reader, struct cursor *cursor,
 			struct sp_cpu_topology *topology)
 {
@@ -77,7 +75,7 @@ static bool read_places(struct sp_reader *reader, struct cursor *cursor,
 		uint32_t die;
 		if (!cursor_u32(cursor, &die))
 			return false;
-		places[i].die = (int32_t)die;
+		places[i].die = die;
 	}
 	return true;
 }
@@ -97,13 +95,10 @@ static bool read_nodes(struct sp_reader *reader, struct cursor *cursor)
 		if (!cursor_u32(cursor, &node->node) || !cursor_u64(cursor, &node->total_kb) ||
 		    !cursor_u64(cursor, &node->free_kb) ||
 		    !feature_text(reader, cursor, &node->cpus))
-			return reader->no_memory;
+			return false;
 	}
 	return true;
 }
-
-#define BUILD_ID_HEADER_SIZE 36 /* Size of an entry without the file's name: record header, pid, build-id
-				 * with its size. */
 
 static void interpret_text(struct sp_reader *reader, enum file_feature bit, const char *name,
 			   const char **ret)
@@ -171,6 +166,9 @@ static void interpret_clock(struct sp_reader *reader)
 	info->has_clock = version == 1;
 }
 
+/* Size of an entry without the file's name: record header, pid, build-id with its size. */
+#define BUILD_ID_HEADER_SIZE 36
+
 /*
  * Reads one entry of feature BUILD_ID: a record header with the size of the entry, pid, build-id,
  * file name.
@@ -193,9 +191,7 @@ static bool read_build_id(struct sp_reader *reader, struct cursor *cursor, struc
 	build_id.build_id_size = id_size;
 	build_id.cpumode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	size_t room = (size_t)size - BUILD_ID_HEADER_SIZE;
-	build_id.filename = reader_copy_text(reader, name, strnlen((const char *)name, room));
-	if (!build_id.filename)
-		return false;
+	build_id.filename = reader_copy_text(reader, name, strnlen((const char *)name, room)) ?: "";
 	*ret = build_id;
 	*cursor = at;
 	return true;
@@ -291,11 +287,7 @@ struct sp_error *features_interpret(struct sp_reader *reader)
 	interpret_cmdline(reader);
 	interpret_numbers(reader);
 	interpret_clock(reader);
-
-	/*
-	 * Sets info.topology and info.numa_nodes. The number of CPUs (NRCPUS) must have been read
-	 * before.
-	 */
+	/* Sets info.topology and info.numa_nodes. Feature NRCPUS must have been read before. */
 	struct sp_cpu_topology *topology = &reader->info.topology;
 	struct cursor cursor = feature_cursor(reader, FEATURE_CPU_TOPOLOGY);
 	if (feature_is_present(reader, FEATURE_CPU_TOPOLOGY) &&
@@ -314,16 +306,5 @@ struct sp_error *features_interpret(struct sp_reader *reader)
 	return reader->no_memory ? error_no_memory() : NULL;
 }
 
-const struct sp_numa_node *sp_file_numa_node(const struct sp_file_info *info, size_t index)
-{
-	const struct sp_numa_node *nodes = info->numa_nodes;
-	assert(index < info->numa_node_count);
-	return &nodes[index];
-}
-
-const struct sp_build_id *sp_file_build_id(const struct sp_file_info *info, size_t index)
-{
-	const struct sp_build_id *build_ids = info->build_ids;
-	assert(index < info->build_id_count);
-	return &build_ids[index];
-}
+DEFINE_GETTER(sp_file_numa_node, sp_numa_node, sp_file_info, numa_nodes, numa_node_count)
+DEFINE_GETTER(sp_file_build_id, sp_build_id, sp_file_info, build_ids, build_id_count)

@@ -83,7 +83,7 @@ static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t 
 			 * These bytes are no record. They are copied: the walker of the flat data lists
 			 * the damage.
 			 */
-			error = temp_file_append(&flattener->temp, pos, (size_t)(end - pos));
+			error = temp_file_append(&flattener->temp, pos, end - pos);
 			pos = end;
 			break;
 		}
@@ -96,7 +96,7 @@ static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t 
 			error = temp_file_append(&flattener->temp, pos, record_size);
 		pos += record_size;
 	}
-	flattener->begun = (size_t)(end - pos);
+	flattener->begun = end - pos;
 	memmove(flattener->block, pos, flattener->begun);
 	return error;
 }
@@ -175,7 +175,7 @@ static struct sp_error *inflate_at(struct flattener *flattener, uint64_t offset,
 				   uint64_t record_offset)
 {
 	size_t got;
-	int errnum = io_pread(flattener->fd, flattener->piece, size, (off_t)offset, &got);
+	int errnum = io_pread(flattener->fd, flattener->piece, size, offset, &got);
 	if (errnum)
 		return error_os(errnum, "cannot read %s", flattener->path);
 	return inflate(flattener, flattener->piece, got, record_offset);
@@ -231,7 +231,7 @@ static struct sp_error *flatten_plain(struct flattener *flattener, const struct 
 	uint64_t offset = raw->offset + raw->size;
 	while (!error && offset < end) {
 		size_t size = end - offset < PIECE_MAX ? (size_t)(end - offset) : PIECE_MAX, got;
-		int errnum = io_pread(flattener->fd, flattener->piece, size, (off_t)offset, &got);
+		int errnum = io_pread(flattener->fd, flattener->piece, size, offset, &got);
 		if (errnum || !got)
 			return error_os(errnum ?: EIO, "cannot read %s", flattener->path);
 		error = temp_file_append(&flattener->temp, flattener->piece, got);
@@ -259,10 +259,8 @@ static struct sp_error *flatten_walk(struct flattener *flattener, struct walker 
 				  raw.type == SP_RECORD_COMPRESSED2;
 		uint64_t end = walker_offset(walker);
 		ctx_add_done(flattener->reader->ctx, end - offset);
-		error = compressed ? flatten_compressed(flattener, &raw, end)
-				   : flatten_plain(flattener, &raw, end);
-		if (error)
-			return error;
+		TRY(compressed ? flatten_compressed(flattener, &raw, end)
+			       : flatten_plain(flattener, &raw, end));
 	}
 }
 
@@ -292,14 +290,6 @@ static struct sp_error *flatten_source(struct flattener *flattener,
 	return error;
 }
 
-static struct sp_error *flattener_init(struct flattener *flattener)
-{
-	flattener->piece = malloc(PIECE_MAX);
-	flattener->block = malloc(RECORD_MAX + BLOCK_SIZE);
-	NEED(flattener->piece && flattener->block);
-	return temp_file_init(&flattener->temp);
-}
-
 static void flattener_deinit(struct flattener *flattener)
 {
 	inflater_free(flattener->inflater);
@@ -312,15 +302,16 @@ struct sp_error *reader_flatten(struct sp_reader *reader, const struct flat_sour
 				const struct source_parts *parts)
 {
 	CLEANUP(flattener_deinit) struct flattener flattener = {.reader = reader, .temp = TEMP_FILE_NONE};
-	TRY(flattener_init(&flattener));
+	flattener.piece = malloc(PIECE_MAX);
+	flattener.block = malloc(RECORD_MAX + BLOCK_SIZE);
+	NEED(flattener.piece && flattener.block);
+	TRY(temp_file_init(&flattener.temp));
 	struct sp_error *error = flatten_source(&flattener, first);
 	for (size_t i = 0; !error && i < parts->count; i++)
 		error = flatten_source(&flattener, &parts->items[i]);
 	if (error)
 		return error;
-	error = temp_file_finish(&flattener.temp, &reader->data_fd);
-	if (error)
-		return error;
+	TRY(temp_file_finish(&flattener.temp, &reader->data_fd));
 	reader->packed = first->extent;
 	reader->extent = (struct reader_extent){0, flattener.temp.size};
 	return NULL;

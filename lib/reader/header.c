@@ -26,6 +26,8 @@
 #include "record/types.h"
 #include "walk/walker.h"
 
+#define HEADER_SIZE 104
+#define HEADER_SIZE_NO_FEATURES 72
 #define SECTION_ENTRY_SIZE 16
 
 /* Limit of a payload's size, far above real ones. A sparse file may have a huge hole as payload. */
@@ -62,8 +64,8 @@ static struct sp_error *read_feature(struct sp_reader *reader, unsigned int bit,
 }
 
 /*
- * Counts the table's entries that cannot be right: their payload lies beyond the file, in the table
- * itself, or in the data (from `begin` on).
+ * Counts the table's entries that cannot be right: their payload lies beyond the file, in the file
+ * header, in the table itself, or in the data (from `begin` on).
  */
 static size_t count_impossible(const struct sp_reader *reader, struct cursor cursor, size_t count,
 			       uint64_t begin)
@@ -76,7 +78,9 @@ static size_t count_impossible(const struct sp_reader *reader, struct cursor cur
 			return impossible + (count - i);
 		bool in_file = section.offset <= reader->file_size &&
 			       section.size <= reader->file_size - section.offset;
-		impossible += !in_file || (section.offset >= begin && section.offset < behind);
+		bool in_header = section.size && section.offset < HEADER_SIZE_NO_FEATURES;
+		bool in_data = section.offset >= begin && section.offset < behind;
+		impossible += !in_file || in_header || in_data;
 	}
 	return impossible;
 }
@@ -120,20 +124,22 @@ static struct sp_error *load_table(struct sp_reader *reader, const struct header
 }
 
 /*
- * Returns whether the bytes after the data are no feature table, because most entries cannot be
- * right. The header's data.size is then wrong.
+ * Counts the entries that cannot be right if the feature table follows `data_size` bytes of data.
+ * *count_ret is the number of entries within the file.
  */
-static bool feature_table_is_misplaced(const struct sp_reader *reader,
-				       const struct header_info *header)
+static size_t count_impossible_after(const struct sp_reader *reader,
+				     const struct header_info *header, uint64_t data_size,
+				     size_t *count_ret)
 {
 	uint8_t bytes[FILE_FEATURE_BITS * SECTION_ENTRY_SIZE];
-	uint64_t table = header->data.offset + header->data.size;
+	uint64_t table = header->data.offset + data_size;
 	size_t count = count_bits(&header->features), got;
-	if (io_pread(reader->fd, bytes, count * SECTION_ENTRY_SIZE, (off_t)table, &got))
-		return false;
-	size_t there = got / SECTION_ENTRY_SIZE;
+	*count_ret = 0;
+	if (io_pread(reader->fd, bytes, count * SECTION_ENTRY_SIZE, table, &got))
+		return 0;
+	*count_ret = got / SECTION_ENTRY_SIZE;
 	struct cursor cursor = reader_cursor(reader, bytes, got, table);
-	return count_impossible(reader, cursor, there, header->data.offset) * 2 > there;
+	return count_impossible(reader, cursor, *count_ret, header->data.offset);
 }
 
 struct sp_error *feature_table_read(struct sp_reader *reader, const struct header_info *header)
@@ -154,8 +160,6 @@ struct sp_error *feature_table_read(struct sp_reader *reader, const struct heade
 	return error;
 }
 
-#define HEADER_SIZE 104
-#define HEADER_SIZE_NO_FEATURES 72
 #define IDS_SECTION_SIZE 16
 
 static bool section_fits(const struct sp_reader *reader, const struct file_section *section)
@@ -221,7 +225,7 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 		/* Updates the file's size, because a recorder may still write to the file. */
 		struct stat status;
 		if (fstat(reader->fd, &status) == 0 && (uint64_t)status.st_size > reader->file_size)
-			reader->file_size = (uint64_t)status.st_size;
+			reader->file_size = status.st_size;
 	}
 	if (data->offset < HEADER_SIZE_NO_FEATURES || data->offset > reader->file_size)
 		return error_format(reader->path, 40,
@@ -281,16 +285,22 @@ static struct sp_error *find_data_end(struct sp_reader *reader, struct header_in
 
 /*
  * Corrects a size of the data that is too small or ends within a record: no feature table is at its
- * end.
+ * end. Records have words that could be entries. One impossible entry suffices if a table is where
+ * the records end, and more than half of them otherwise.
  */
 static struct sp_error *correct_data_size(struct sp_reader *reader, struct header_info *header)
 {
 	uint64_t size;
-	if (!feature_table_is_misplaced(reader, header))
+	size_t count, end_count;
+	size_t impossible = count_impossible_after(reader, header, header->data.size, &count);
+	if (!impossible)
 		return NULL;
 	struct sp_error *error = find_data_end(reader, header, &size);
 	if (error || size <= header->data.size)
 		return error;
+	if (impossible * 2 <= count &&
+	    (count_impossible_after(reader, header, size, &end_count) || end_count < count))
+		return NULL;
 	reader_add_damage_text(reader, 48,
 			       "the data should end after %llu bytes, where no table of features is: reading "
 			       "records as far as they go", (unsigned long long)header->data.size);
@@ -301,10 +311,10 @@ static struct sp_error *correct_data_size(struct sp_reader *reader, struct heade
 
 struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret)
 {
-	uint8_t bytes[HEADER_SIZE] = {0};
+	uint8_t *bytes = reader->header;
 	size_t got = 0;
 	struct header_info header = {0};
-	int errnum = io_pread(reader->fd, bytes, sizeof(bytes), 0, &got);
+	int errnum = io_pread(reader->fd, bytes, sizeof(reader->header), 0, &got);
 	if (errnum)
 		return error_os(errnum, "cannot read %s", reader->path);
 	if (!memcmp(bytes, FILE_MAGIC_V1, 8))
@@ -322,6 +332,14 @@ struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret)
 		return error;
 	*ret = header;
 	return NULL;
+}
+
+bool header_has_changed(const struct sp_reader *reader)
+{
+	uint8_t bytes[sizeof(reader->header)];
+	size_t got;
+	return *reader->header && !io_pread(reader->fd, bytes, sizeof(bytes), 0, &got) &&
+	       got == sizeof(bytes) && memcmp(bytes, reader->header, got) != 0;
 }
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reads the header and the events of a perf.data file. Streams have no such header. */
-#ifndef READER_HEADER_H
-#define READER_HEADER_H
+#pragma once
 
 #include "base/error.h"
 #include "file/file_format.h"
@@ -24,6 +23,9 @@ struct sp_reader;
  */
 struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret) SP_MUST_CHECK;
 
+/* Returns whether header_read() has read a header that a recorder has changed since. */
+bool header_has_changed(const struct sp_reader *reader);
+
 /* Adds the events that the header lists. Fails with SP_ERROR_FORMAT if they are damaged. */
 struct sp_error *header_read_events(struct sp_reader *reader, const struct header_info *header)
 	SP_MUST_CHECK;
@@ -39,5 +41,3 @@ struct sp_error *feature_table_read(struct sp_reader *reader, const struct heade
 
 /* Fills in the info and the events' names from the payloads that have been added. */
 struct sp_error *features_interpret(struct sp_reader *reader) SP_MUST_CHECK;
-
-#endif

@@ -64,7 +64,7 @@ static bool split_name(const char *name, struct name_parts *ret)
 {
 	const char *begin = strchr(name, '/'), *end = strrchr(name, '/');
 	if (!begin || begin == name || end - begin < 2 || end - name > INT_MAX ||
-	    memchr(begin + 1, '/', (size_t)(end - begin - 1)))
+	    memchr(begin + 1, '/', end - begin - 1))
 		return false;
 	*ret = (struct name_parts){(int)(begin - name), begin + 1, (int)(end - begin - 1), end + 1};
 	return true;
@@ -120,7 +120,7 @@ static struct sp_error *read_pmus(struct sp_reader *reader, struct pmu_sets *set
 /* Returns whether the event has a name, as "mem-loads,ldlat=30", not only a code: "event=0xd0". */
 static bool is_named(const struct name_parts *parts)
 {
-	const char *comma = memchr(parts->event, ',', (size_t)parts->event_length);
+	const char *comma = memchr(parts->event, ',', parts->event_length);
 	size_t length = comma ? (size_t)(comma - parts->event) : (size_t)parts->event_length;
 	return !memchr(parts->event, '=', length);
 }
@@ -140,7 +140,7 @@ static bool is_of_pmu(const struct pmu_sets *sets, const struct sp_event *event,
 	*type_ret = attr->type;
 	if (!split_name(event->name, &parts) || !is_named(&parts))
 		return false;
-	CLEANUP_FREE char *pmu = strndup(event->name, (size_t)parts.pmu_length);
+	CLEANUP_FREE char *pmu = strndup(event->name, parts.pmu_length);
 	return pmu && strtab_find(&sets->strings, pmu);
 }
 
@@ -150,7 +150,7 @@ static const char *name_pmu(struct sp_reader *reader, const struct sp_event *eve
 	char name[EVENT_PMU_NAME];
 	struct name_parts parts;
 	if (split_name(event->name, &parts))
-		return reader_copy_text(reader, event->name, (size_t)parts.pmu_length);
+		return reader_copy_text(reader, event->name, parts.pmu_length);
 	if (!event_pmu_name(reader, type, name))
 		snprintf(name, sizeof(name), "type%u", type);
 	return reader_copy_text(reader, name, strlen(name));
@@ -199,22 +199,20 @@ static struct sp_error *find_sets(struct sp_reader *reader, struct pmu_sets *set
 		uint64_t key = (uint64_t)(uintptr_t)event.general << 16;
 		uint32_t *before = u64map_put(&sets->count_of, key | (event.type & 0xffff), 0,
 					      NULL);
-		NEED(before && vec_reserve(sets, sets->count + 1));
-		bool added;
-		const uint32_t *set = u64map_put(&sets->set_of, key | (*before)++,
-						 (uint32_t)sets->count, &added);
+		NEED(before);
+		struct pmu_set *set = u64map_item(&sets->set_of, key | (*before)++, sets);
 		NEED(set);
-		if (added)
-			*vec_push(sets) = (struct pmu_set){.first = i};
-		add_to_set(&sets->items[*set], events, &event);
+		if (!set->count)
+			set->first = i;
+		add_to_set(set, events, &event);
 	}
 	return NULL;
 }
 
 static bool is_in(const char *name, const struct sp_string_list *names)
 {
-	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], name))
+	vec_each (item, names)
+		if (!strcmp(*item, name))
 			return true;
 	return !names->count;
 }
@@ -264,7 +262,7 @@ static struct sp_error *add_up(struct sp_reader *reader, const struct pmu_set *s
 		for (size_t j = 0; j < event->id_count; j++)
 			*ids++ = event->ids[j];
 	}
-	/* The sum is of all CPUs. */
+	/* The sum counts all CPUs. */
 	if (ret->attr.type == PERF_TYPE_HARDWARE || ret->attr.type == PERF_TYPE_HW_CACHE)
 		ret->attr.config &= UINT32_MAX;
 	return NULL;
@@ -289,8 +287,7 @@ static struct sp_error *show_sums(struct sp_reader *reader, const struct pmu_set
 	struct sp_event *list = arena_alloc(&reader->arena, count * sizeof(*list));
 	uint16_t *sum_of = arena_alloc(&reader->arena, count * sizeof(*sum_of));
 	NEED(set_of && list && sum_of);
-	for (size_t i = 0; i < sets->count; i++) {
-		const struct pmu_set *set = &sets->items[i];
+	vec_each (set, sets) {
 		bool wanted = set->count > 1 && are_in(set, events, names);
 		for (size_t j = 0; wanted && j < set->count; j++)
 			set_of[set->events[j].index] = set;
@@ -314,8 +311,8 @@ struct sp_error *sp_reader_add_up_pmus(struct sp_reader *reader, struct sp_strin
 	sp_reader_split_pmus(reader);
 	TRY(read_pmus(reader, &sets));
 	TRY(find_sets(reader, &sets));
-	for (size_t i = 0; i < sets.count; i++)
-		if (sets.items[i].count > 1)
+	vec_each (item, &sets)
+		if (item->count > 1)
 			return show_sums(reader, &sets, &names);
 	return NULL;
 }

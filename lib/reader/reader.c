@@ -110,8 +110,6 @@ struct event_scan {
 	size_t mapped;
 };
 
-DEFINE_CLEANUP(struct walker *, walker_free)
-
 static void scan_deinit(struct event_scan *scan)
 {
 	decoder_free(scan->decoder);
@@ -124,7 +122,7 @@ static struct sp_event *event_of_id(struct event_scan *scan, uint64_t id)
 	for (; scan->mapped < scan->reader->events.count; scan->mapped++) {
 		const struct sp_event *event = &scan->reader->events.items[scan->mapped];
 		for (size_t i = 0; i < event->id_count; i++)
-			if (!u64map_put(&scan->ids, event->ids[i], (uint32_t)scan->mapped, NULL))
+			if (!u64map_put(&scan->ids, event->ids[i], scan->mapped, NULL))
 				scan->reader->no_memory = true;
 	}
 	/* Id 0 stands for the first event, as in perf. */
@@ -424,9 +422,8 @@ static struct sp_error *reader_fill(struct sp_reader *reader)
 	return NULL;
 }
 
-/* Opens the file at `path`, or a duplicate of fd if it is not -1. */
-static struct sp_error *open_reader(struct sp_ctx *ctx, int fd, const char *path, const char *shown,
-				    struct sp_reader **ret)
+static struct sp_error *open_once(struct sp_ctx *ctx, int fd, const char *path,
+				  const char *shown, bool *changed_ret, struct sp_reader **ret)
 {
 	CLEANUP(cleanup_sp_reader_free) struct sp_reader *reader = calloc(1, sizeof(*reader));
 	NEED(reader);
@@ -444,9 +441,36 @@ static struct sp_error *open_reader(struct sp_ctx *ctx, int fd, const char *path
 		if (reader->fd < 0)
 			return error_os(errno, "cannot open %s", reader->path);
 	}
-	TRY(reader_fill(reader));
-	*ret = take_ptr(reader);
-	return NULL;
+	struct sp_error *error = reader_fill(reader);
+	*changed_ret = reader->fd >= 0 && header_has_changed(reader);
+	if (!error)
+		*ret = take_ptr(reader);
+	return error;
+}
+
+/* Attempts to open a file that a recorder writes. It changes up to five times a second. */
+#define TRIES 10
+
+/*
+ * Opens the file at `path`, or a duplicate of fd if it is not -1. Its recorder may have replaced
+ * the feature table since the header was read: it is opened again then.
+ */
+static struct sp_error *open_reader(struct sp_ctx *ctx, int fd, const char *path,
+				    const char *shown, struct sp_reader **ret)
+{
+	struct sp_reader *reader = NULL;
+	struct sp_error *error = NULL;
+	bool changed = true;
+	for (int tries = 0; changed && tries < TRIES; tries++) {
+		sp_reader_free(reader);
+		sp_error_free(error);
+		reader = NULL;
+		changed = false;
+		error = open_once(ctx, fd, path, shown, &changed, &reader);
+	}
+	if (!error)
+		*ret = reader;
+	return error;
 }
 
 struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path, struct sp_reader **ret)
@@ -468,7 +492,7 @@ struct sp_error *sp_reader_open_memory(struct sp_ctx *ctx, const void *bytes, si
 				       const char *name, struct sp_reader **ret)
 {
 	CLEANUP_CLOSE int fd = memfd_create("sprof", MFD_CLOEXEC);
-	int errnum = fd < 0 ? errno : io_write(fd, bytes, size, NULL);
+	int errnum = fd < 0 ? errno : io_write(fd, bytes, size);
 	if (errnum)
 		return error_os(errnum, "cannot copy %s", name);
 	return sp_reader_open_fd(ctx, fd, name, ret);

@@ -7,9 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -88,7 +86,7 @@ static struct sp_error *open_in_directory(struct sp_reader *reader)
 	TRY(path ? open_member(reader->fd, path, &fd, &status) : error_no_memory());
 	reader->directory_fd = reader->fd;
 	reader->fd = take_fd(&fd);
-	reader->file_size = (uint64_t)status.st_size;
+	reader->file_size = status.st_size;
 	reader->info.mode = SP_READER_DIRECTORY;
 	return NULL;
 }
@@ -105,20 +103,6 @@ static bool has_writer(int fd)
 	return got;
 }
 
-/* Waits for a FIFO's first byte or end. Fails if no process opens it for writing. */
-static struct sp_error *wait_for_writer(const struct sp_reader *reader)
-{
-	struct pollfd poll_fd = {.fd = reader->fd, .events = POLLIN};
-	if (!poll(&poll_fd, 1, WRITER_TIMEOUT_MS) && !has_writer(reader->fd))
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "cannot read %s: no program writes to "
-						  "this FIFO", reader->path),
-					"start the program that writes to it first");
-	int flags = fcntl(reader->fd, F_GETFL);
-	if (flags < 0 || fcntl(reader->fd, F_SETFL, flags & ~O_NONBLOCK))
-		return error_os(errno, "cannot read %s", reader->path);
-	return NULL;
-}
-
 /*
  * Opens a file by the name that the user gave. It may wait for a FIFO, but opens no device, because
  * the name may be another user's link. A FIFO of that user could fill the disk with its copy.
@@ -127,17 +111,29 @@ static struct sp_error *open_named(struct sp_reader *reader, struct stat *status
 {
 	CLEANUP_FREE char *shown = format_text("cannot open %s", reader->path);
 	NEED(shown);
-	struct sp_error *error = regular_file_open_at(AT_FDCWD, reader->path, REGULAR_FILE_OR_PIPE, shown,
-						      &reader->fd, status_ret);
+	struct sp_error *error = regular_file_open_at(AT_FDCWD, reader->path, REGULAR_FILE_OR_PIPE,
+						      shown, &reader->fd, status_ret);
 	if (error || !S_ISFIFO(status_ret->st_mode))
 		return error;
 	if (status_ret->st_uid && status_ret->st_uid != geteuid())
-		return error_set_remedy(error_new(SP_ERROR_PERMISSION, "cannot open %s: the FIFO "
-						  "belongs to user %u", reader->path,
-						  (unsigned int)status_ret->st_uid),
+		return error_set_remedy(error_new(SP_ERROR_PERMISSION,
+						  "cannot open %s: the FIFO "
+						  "belongs to user %u",
+						  reader->path, status_ret->st_uid),
 					"if you trust its writer: cat %s | sprof report -i -",
 					reader->path);
-	return wait_for_writer(reader);
+	/* Waits for a FIFO's first byte or end. Fails if no process opens it for writing. */
+	struct pollfd poll_fd = {.fd = reader->fd, .events = POLLIN};
+	if (!poll(&poll_fd, 1, WRITER_TIMEOUT_MS) && !has_writer(reader->fd))
+		return error_set_remedy(error_new(SP_ERROR_INVALID,
+						  "cannot read %s: no program writes to "
+						  "this FIFO",
+						  reader->path),
+					"start the program that writes to it first");
+	int flags = fcntl(reader->fd, F_GETFL);
+	if (flags < 0 || fcntl(reader->fd, F_SETFL, flags & ~O_NONBLOCK))
+		return error_os(errno, "cannot read %s", reader->path);
+	return NULL;
 }
 
 static struct sp_error *stat_open_file(struct sp_reader *reader, struct stat *status_ret)
@@ -155,7 +151,7 @@ struct sp_error *source_open(struct sp_reader *reader)
 		return open_in_directory(reader);
 	if (!S_ISREG(status.st_mode))
 		return copy_to_temp_file(reader);
-	reader->file_size = (uint64_t)status.st_size;
+	reader->file_size = status.st_size;
 	return NULL;
 }
 
@@ -212,8 +208,7 @@ struct sp_error *source_list_parts(struct sp_reader *reader, struct source_parts
 		else
 			error = error_no_memory();
 	}
-	if (numbers.count)
-		qsort(numbers.items, numbers.count, sizeof(*numbers.items), compare_numbers);
+	vec_sort(&numbers, compare_numbers);
 	for (size_t i = 0; !error && i < numbers.count; i++)
 		error = add_part(reader, numbers.items[i], parts);
 	vec_deinit(&numbers);
@@ -222,7 +217,7 @@ struct sp_error *source_list_parts(struct sp_reader *reader, struct source_parts
 
 void source_parts_deinit(struct source_parts *parts)
 {
-	for (size_t i = 0; i < parts->count; i++)
-		close(parts->items[i].fd);
+	vec_each (part, parts)
+		close(part->fd);
 	vec_deinit(parts);
 }

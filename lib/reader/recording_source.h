@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Opens a recording by its path: a file, standard input or a directory. */
-#ifndef READER_RECORDING_SOURCE_H
-#define READER_RECORDING_SOURCE_H
+#pragma once
 
 #include "base/vec.h"
 #include "file/reader_io.h"
@@ -38,5 +37,3 @@ void source_parts_deinit(struct source_parts *parts);
  */
 struct sp_error *reader_flatten(struct sp_reader *reader, const struct flat_source *first,
 				const struct source_parts *parts) SP_MUST_CHECK;
-
-#endif

@@ -45,7 +45,7 @@ struct sp_error *temp_file_init(struct temp_file *temp)
 
 static struct sp_error *flush(struct temp_file *temp)
 {
-	int errnum = io_write(temp->fd, temp->buffer, temp->used, NULL);
+	int errnum = io_write(temp->fd, temp->buffer, temp->used);
 	temp->used = 0;
 	if (!errnum)
 		return NULL;

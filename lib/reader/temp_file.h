@@ -3,8 +3,7 @@
  * An unlinked temporary file, in $TMPDIR or /tmp, for data that can be read only once at its
  * source. No other process can open it, and closing its last fd frees it.
  */
-#ifndef READER_TEMP_FILE_H
-#define READER_TEMP_FILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct sp_error *temp_file_append(struct temp_file *temp, const void *bytes, siz
 struct sp_error *temp_file_finish(struct temp_file *temp, int *fd_ret) SP_MUST_CHECK;
 
 void temp_file_deinit(struct temp_file *temp);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef RECORD_ATTR_H
-#define RECORD_ATTR_H
+#pragma once
 
 #include "base/cursor.h"
 #include "record/types.h"
@@ -30,5 +29,3 @@ struct long_attr {
 struct long_attr attr_whole(const struct perf_event_attr *attr, const struct sp_attr_tail *tail);
 
 struct sp_attr_tail attr_tail_of(const struct long_attr *whole);
-
-#endif

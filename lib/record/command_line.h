@@ -16,8 +16,7 @@
  *
  * Later versions may add what follows the words; it is ignored.
  */
-#ifndef RECORD_COMMAND_LINE_H
-#define RECORD_COMMAND_LINE_H
+#pragma once
 
 #include <sprof/record.h>
 #include "base/cursor.h"
@@ -25,7 +24,7 @@
 
 #define COMMAND_LINE_KIND UINT64_C(0x646d63666f727073)
 
-/* Bytes between the id and the words; where the count is in them. */
+/* Bytes between the id and the words, and offset of the count in them. */
 #define COMMAND_LINE_FIXED_SIZE 20
 #define COMMAND_LINE_COUNT 16
 
@@ -62,5 +61,3 @@ bool record_command_line(const struct sp_record *record, struct command_line *re
 
 /* Returns the next word, which is borrowed; false: there are no more. */
 bool command_line_next(struct command_line *line, struct command_word *ret);
-
-#endif

@@ -12,8 +12,7 @@
  *	u64     inode;  u32, u32 major and minor number of its device; as in its MMAP2
  *	char[]  path, as in its MMAP2, a NUL, zeros up to a multiple of 8
  */
-#ifndef RECORD_CONTENT_H
-#define RECORD_CONTENT_H
+#pragma once
 
 #include <sprof/record.h>
 #include "record/encode.h"
@@ -37,5 +36,3 @@ struct sp_error *record_encode_content(struct record_buffer *buffer,
 
 /* Returns whether a decoded record is a content record, and gets its values, which are untrusted. */
 bool record_content(const struct sp_record *record, struct file_content *ret);
-
-#endif

@@ -3,11 +3,11 @@
  * Decodes the bytes of a record to a struct sp_record. It uses no files and no other state. Each thread
  * needs its own decoder, which is cheap to create.
  */
-#ifndef RECORD_DECODE_H
-#define RECORD_DECODE_H
+#pragma once
 
 #include <sprof/reader.h>
 #include <sprof/record.h>
+#include "base/cleanup.h"
 #include "record/raw.h"
 
 /* Facts for decoding records: events, byte order and clock. */
@@ -42,6 +42,7 @@ struct decoder;
 
 struct sp_error *decoder_new(const struct record_layout *layout, struct decoder **ret) SP_MUST_CHECK;
 void decoder_free(struct decoder *decoder);
+DEFINE_CLEANUP(struct decoder *, decoder_free)
 
 /*
  * Decodes one record into *ret, which points into raw->bytes and the decoder's buffer: valid until the
@@ -56,5 +57,3 @@ struct sp_error *decoder_decode(struct decoder *decoder, const struct raw_record
  * The kernel never leaves any.
  */
 size_t decoder_excess(const struct decoder *decoder);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Declarations shared by the files of the decoder, decode*.c. */
-#ifndef RECORD_DECODE_INTERNAL_H
-#define RECORD_DECODE_INTERNAL_H
+#pragma once
 
 #include <assert.h>
 #include <string.h>
@@ -92,16 +91,6 @@ bool read_counters(struct decoder *decoder, struct cursor *cursor, uint64_t read
 const char *decode_sample(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
 			  struct sp_sample *sample);
 
-/* Reads a string that ends within the record. The cursor moves after its NUL. */
-static inline bool read_string(struct cursor *cursor, const char **ret)
-{
-	size_t left = cursor_left(cursor);
-	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
-	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
-}
-
 /* Decodes a record of perf's own types (64 and above). On entry the cursor is after the header. */
 struct sp_error *decode_user_record(struct decoder *decoder, struct cursor *cursor,
 				    struct sp_record *record) SP_MUST_CHECK;
-
-#endif

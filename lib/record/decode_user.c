@@ -5,20 +5,20 @@
  */
 #include "record/attr.h"
 #include "record/decode_internal.h"
+#include "record/fixed_fields.h"
 
 /* Limit of CPUs in a mask, so that they fit the buffer. No machine has as many. */
 #define CPUS_MOST 65536
 
-/* Reads pid, id[20], size, 3 bytes, name. Before Linux 5.12 there was no size: it is 20. */
+/* Reads id[20], size, 3 bytes, name. Before Linux 5.12 there was no size: it is 20. */
 static bool decode_build_id(struct cursor *cursor, struct sp_record *record)
 {
 	struct sp_build_id *build_id = &record->build_id;
 	const uint8_t *bytes;
 	uint8_t size;
-	if (!cursor_u32(cursor, &build_id->pid) ||
-	    !cursor_bytes(cursor, sizeof(build_id->build_id), &bytes) ||
+	if (!cursor_bytes(cursor, sizeof(build_id->build_id), &bytes) ||
 	    !cursor_u8(cursor, &size) || !cursor_skip(cursor, 3) ||
-	    !read_string(cursor, &build_id->filename))
+	    !cursor_text(cursor, &build_id->filename))
 		return false;
 	if (!(record->misc & RECORD_MISC_BUILD_ID_SIZE) || size > sizeof(build_id->build_id))
 		size = sizeof(build_id->build_id);
@@ -52,33 +52,13 @@ static bool decode_id_index(struct decoder *decoder, struct cursor *cursor,
 	return true;
 }
 
-static bool decode_auxtrace_info(struct decoder *decoder, struct cursor *cursor,
-				 struct sp_auxtrace_info *info)
-{
-	if (!cursor_u32(cursor, &info->type) || !cursor_skip(cursor, 4))
-		return false;
-	info->count = cursor_left(cursor) / 8;
-	return read_words(decoder, cursor, info->count, &info->priv);
-}
-
-static bool decode_auxtrace(struct cursor *cursor, struct sp_auxtrace *trace)
-{
-	return cursor_u64(cursor, &trace->size) && cursor_u64(cursor, &trace->offset) &&
-	       cursor_u64(cursor, &trace->reference) && cursor_u32(cursor, &trace->idx) &&
-	       cursor_u32(cursor, &trace->tid) && cursor_u32(cursor, &trace->cpu);
-}
-
 /* Format 1 (Linux 5.1) has the time, format 2 (6.0) the guest's fields. */
 static bool decode_auxtrace_error(struct cursor *cursor, struct sp_auxtrace_error *error)
 {
-	if (!cursor_u32(cursor, &error->type) || !cursor_u32(cursor, &error->code) ||
-	    !cursor_u32(cursor, &error->cpu) || !cursor_u32(cursor, &error->pid) ||
-	    !cursor_u32(cursor, &error->tid) || !cursor_u32(cursor, &error->fmt) ||
-	    !cursor_u64(cursor, &error->ip) ||
-	    (error->fmt && !cursor_u64(cursor, &error->time_ns)))
+	if (error->fmt && !cursor_u64(cursor, &error->time_ns))
 		return false;
 	if (error->fmt < 2)
-		return read_string(cursor, &error->msg);
+		return cursor_text(cursor, &error->msg);
 	return cursor_string(cursor, 64, &error->msg) && cursor_u32(cursor, &error->machine_pid) &&
 	       cursor_u32(cursor, &error->vcpu);
 }
@@ -186,13 +166,11 @@ static bool decode_event_update(struct decoder *decoder, struct cursor *cursor,
 				struct sp_event_update *update)
 {
 	uint64_t bits;
-	if (!cursor_u64(cursor, &update->kind) || !cursor_u64(cursor, &update->id))
-		return false;
 	update->data = (struct sp_bytes){cursor->pos, cursor_left(cursor)};
 	switch (update->kind) {
 	case SP_EVENT_UPDATE_UNIT:
 	case SP_EVENT_UPDATE_NAME:
-		return read_string(cursor, &update->text);
+		return cursor_text(cursor, &update->text);
 	case SP_EVENT_UPDATE_SCALE:
 		if (!cursor_u64(cursor, &bits))
 			return false;
@@ -218,19 +196,9 @@ static bool decode_stat_config(struct decoder *decoder, struct cursor *cursor,
 	return true;
 }
 
-static bool decode_stat(struct cursor *cursor, struct sp_stat_count *stat)
-{
-	return cursor_u64(cursor, &stat->id) && cursor_u32(cursor, &stat->cpu) &&
-	       cursor_u32(cursor, &stat->thread) && cursor_u64(cursor, &stat->value) &&
-	       cursor_u64(cursor, &stat->enabled_ns) && cursor_u64(cursor, &stat->running_ns);
-}
-
 static bool decode_time_conv(struct cursor *cursor, struct sp_time_conv *conv)
 {
 	uint8_t zero, is_short;
-	if (!cursor_u64(cursor, &conv->shift) || !cursor_u64(cursor, &conv->mult) ||
-	    !cursor_u64(cursor, &conv->zero))
-		return false;
 	if (cursor_left(cursor) < 18)
 		return true;
 	bool good = cursor_u64(cursor, &conv->cycles) && cursor_u64(cursor, &conv->mask) &&
@@ -262,23 +230,9 @@ static bool decode_bpf_metadata(struct decoder *decoder, struct cursor *cursor,
 	return true;
 }
 
-static bool decode_schedstat_cpu(struct cursor *cursor, struct sp_schedstat_cpu *stat)
-{
-	return cursor_u64(cursor, &stat->timestamp) && cursor_u32(cursor, &stat->cpu) &&
-	       cursor_u16(cursor, &stat->version) && cursor_skip(cursor, 2) &&
-	       cursor_u32(cursor, &stat->yld_count) && cursor_u32(cursor, &stat->array_exp) &&
-	       cursor_u32(cursor, &stat->sched_count) && cursor_u32(cursor, &stat->sched_goidle) &&
-	       cursor_u32(cursor, &stat->ttwu_count) && cursor_u32(cursor, &stat->ttwu_local) &&
-	       cursor_u64(cursor, &stat->rq_cpu_time) && cursor_u64(cursor, &stat->run_delay) &&
-	       cursor_u64(cursor, &stat->pcount);
-}
-
 static bool decode_schedstat_domain(struct decoder *decoder, struct cursor *cursor,
 				    struct sp_schedstat_domain *stat)
 {
-	if (!cursor_u64(cursor, &stat->timestamp) || !cursor_u32(cursor, &stat->cpu) ||
-	    !cursor_u16(cursor, &stat->version) || !cursor_u16(cursor, &stat->domain))
-		return false;
 	stat->count = cursor_left(cursor) / 4;
 	uint32_t *counts = scratch_take(decoder, stat->count * sizeof(*counts));
 	for (size_t i = 0; i < stat->count; i++)
@@ -302,7 +256,7 @@ static struct sp_error *decode_header_attr(struct decoder *decoder, struct curso
 static bool read_array_name(struct decoder *decoder, struct cursor *cursor, const char **ret)
 {
 	size_t left = cursor_left(cursor);
-	if (!left || read_string(cursor, ret))
+	if (!left || cursor_text(cursor, ret))
 		return left;
 	char *name = scratch_take(decoder, left + 1);
 	const uint8_t *bytes = cursor->pos;
@@ -315,23 +269,22 @@ static bool read_array_name(struct decoder *decoder, struct cursor *cursor, cons
 /* Decodes the fields. Returns false if they do not fit. */
 static bool decode_user_fields(struct decoder *decoder, struct cursor *cursor, struct sp_record *record)
 {
+	if (!decode_fixed_fields(cursor, record))
+		return false;
 	switch (record->type) {
 	case SP_RECORD_HEADER_EVENT_TYPE:
-		return cursor_u64(cursor, &record->event_type.id) &&
-		       read_array_name(decoder, cursor, &record->event_type.name);
+		return read_array_name(decoder, cursor, &record->event_type.name);
 	case SP_RECORD_HEADER_BUILD_ID:
 		return decode_build_id(cursor, record);
 	case SP_RECORD_HEADER_FEATURE:
-		if (!cursor_u64(cursor, &record->feature.feature))
-			return false;
 		record->feature.payload = (struct sp_bytes){cursor->pos, cursor_left(cursor)};
 		return true;
 	case SP_RECORD_ID_INDEX:
 		return decode_id_index(decoder, cursor, &record->id_index);
 	case SP_RECORD_AUXTRACE_INFO:
-		return decode_auxtrace_info(decoder, cursor, &record->auxtrace_info);
-	case SP_RECORD_AUXTRACE:
-		return decode_auxtrace(cursor, &record->auxtrace);
+		record->auxtrace_info.count = cursor_left(cursor) / 8;
+		return read_words(decoder, cursor, record->auxtrace_info.count,
+				  &record->auxtrace_info.priv);
 	case SP_RECORD_AUXTRACE_ERROR:
 		return decode_auxtrace_error(cursor, &record->auxtrace_error);
 	case SP_RECORD_THREAD_MAP:
@@ -340,19 +293,12 @@ static bool decode_user_fields(struct decoder *decoder, struct cursor *cursor, s
 		return decode_cpu_map(decoder, cursor, &record->cpu_map);
 	case SP_RECORD_STAT_CONFIG:
 		return decode_stat_config(decoder, cursor, &record->stat_config);
-	case SP_RECORD_STAT:
-		return decode_stat(cursor, &record->stat);
-	case SP_RECORD_STAT_ROUND:
-		return cursor_u64(cursor, &record->stat_round.type) &&
-		       cursor_u64(cursor, &record->stat_round.time_ns);
 	case SP_RECORD_EVENT_UPDATE:
 		return decode_event_update(decoder, cursor, &record->event_update);
 	case SP_RECORD_TIME_CONV:
 		return decode_time_conv(cursor, &record->time_conv);
 	case SP_RECORD_BPF_METADATA:
 		return decode_bpf_metadata(decoder, cursor, &record->bpf_metadata);
-	case SP_RECORD_SCHEDSTAT_CPU:
-		return decode_schedstat_cpu(cursor, &record->schedstat_cpu);
 	case SP_RECORD_SCHEDSTAT_DOMAIN:
 		return decode_schedstat_domain(decoder, cursor, &record->schedstat_domain);
 	default:

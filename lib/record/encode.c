@@ -7,10 +7,9 @@
 #include "record/encode.h"
 
 #include "base/error.h"
+#include "record/fixed_fields.h"
 #include "record/put.h"
-
-/* Defined here, because older headers of the kernel lack it. */
-#define RECORD_CALLCHAIN_DEFERRED 22
+#include "record/types.h"
 
 uint32_t attr_size_needed(const struct perf_event_attr *attr, const struct sp_attr_tail *tail)
 {
@@ -28,18 +27,24 @@ static void put_string(struct put *put, const char *text, size_t start)
 	put_align(put, start);
 }
 
-static void put_mmap(struct put *put, const struct sp_mmap *mmap)
+/* Writes the fields of the record's table. The record begins at offset `start` of the buffer. */
+static void put_fixed_fields(struct put *put, const struct sp_record *record,
+			     const struct fixed_field *field, size_t start)
 {
-	put_u32(put, mmap->pid);
-	put_u32(put, mmap->tid);
-	put_u64(put, mmap->start);
-	put_u64(put, mmap->size);
-	put_u64(put, mmap->file_offset);
+	for (; field->kind > FIELD_MORE; field++) {
+		const void *member = (const uint8_t *)record + field->at;
+		if (field->kind == FIELD_TEXT)
+			put_string(put, *(const char *const *)member, start);
+		else if (field->kind == FIELD_PADDING)
+			put_zeros(put, field->at);
+		else
+			put_bytes(put, member, field->kind / 8);
+	}
 }
 
-static void put_mmap2(struct put *put, const struct sp_mmap *mmap)
+/* Writes the fields of MMAP2 after file_offset. */
+static void put_mmap2(struct put *put, const struct sp_mmap *mmap, size_t start)
 {
-	put_mmap(put, mmap);
 	if (mmap->build_id_size) {
 		put_u8(put, mmap->build_id_size);
 		put_zeros(put, 3);
@@ -52,44 +57,11 @@ static void put_mmap2(struct put *put, const struct sp_mmap *mmap)
 	}
 	put_u32(put, mmap->prot);
 	put_u32(put, mmap->flags);
-}
-
-static void put_task(struct put *put, const struct sp_task *task)
-{
-	put_u32(put, task->pid);
-	put_u32(put, task->ppid);
-	put_u32(put, task->tid);
-	put_u32(put, task->ptid);
-	put_u64(put, task->time_ns);
-}
-
-static void put_throttle(struct put *put, const struct sp_throttle *throttle)
-{
-	put_u64(put, throttle->time_ns);
-	put_u64(put, throttle->id);
-	put_u64(put, throttle->stream_id);
-}
-
-static void put_ksymbol(struct put *put, const struct sp_ksymbol *ksymbol, size_t start)
-{
-	put_u64(put, ksymbol->start);
-	put_u32(put, ksymbol->size);
-	put_u16(put, ksymbol->type);
-	put_u16(put, ksymbol->flags);
-	put_string(put, ksymbol->name, start);
-}
-
-static void put_bpf_event(struct put *put, const struct sp_bpf_event *bpf)
-{
-	put_u16(put, bpf->type);
-	put_u16(put, bpf->flags);
-	put_u32(put, bpf->id);
-	put_bytes(put, bpf->tag, sizeof(bpf->tag));
+	put_string(put, mmap->filename, start);
 }
 
 static void put_text_poke(struct put *put, const struct sp_text_poke *poke, size_t start)
 {
-	put_u64(put, poke->ip);
 	put_u16(put, (uint16_t)poke->before.size);
 	put_u16(put, (uint16_t)poke->after.size);
 	put_bytes(put, poke->before.bytes, poke->before.size);
@@ -99,8 +71,6 @@ static void put_text_poke(struct put *put, const struct sp_text_poke *poke, size
 
 static void put_namespaces(struct put *put, const struct sp_namespaces *namespaces)
 {
-	put_u32(put, namespaces->pid);
-	put_u32(put, namespaces->tid);
 	put_u64(put, namespaces->count);
 	for (size_t i = 0; i < namespaces->count; i++) {
 		put_u64(put, namespaces->namespaces[i].dev);
@@ -110,136 +80,68 @@ static void put_namespaces(struct put *put, const struct sp_namespaces *namespac
 
 static void put_build_id(struct put *put, const struct sp_build_id *build_id, size_t start)
 {
-	put_u32(put, build_id->pid);
 	put_bytes(put, build_id->build_id, sizeof(build_id->build_id));
 	put_u8(put, build_id->build_id_size);
 	put_zeros(put, 3);
 	put_string(put, build_id->filename, start);
 }
 
-static void put_header_attr(struct put *put, const struct sp_header_attr *header)
+static void put_data(struct put *put, struct sp_bytes data, size_t start)
 {
-	put_attr(put, &header->attr, &header->tail,
-		 header->attr.size ?: attr_size_needed(&header->attr, &header->tail));
-	put_bytes(put, header->ids, 8 * header->id_count);
-}
-
-static void put_event_update(struct put *put, const struct sp_event_update *update, size_t start)
-{
-	put_u64(put, update->kind);
-	put_u64(put, update->id);
-	put_bytes(put, update->data.bytes, update->data.size);
+	put_bytes(put, data.bytes, data.size);
 	put_align(put, start);
 }
 
-static struct sp_error *unsupported(uint32_t type)
-{
-	return error_new(SP_ERROR_UNSUPPORTED, "records of type %u are not written", type);
-}
-
-/* Writes the fields of perf's own record types; the record begins at offset `start` of the buffer. */
-static struct sp_error *put_user_body(struct put *put, const struct sp_record *record, size_t start)
-{
-	switch (record->type) {
-	case SP_RECORD_HEADER_ATTR:
-		put_header_attr(put, &record->attr);
-		break;
-	case SP_RECORD_HEADER_BUILD_ID:
-		put_build_id(put, &record->build_id, start);
-		break;
-	case SP_RECORD_HEADER_FEATURE:
-		put_u64(put, record->feature.feature);
-		put_bytes(put, record->feature.payload.bytes, record->feature.payload.size);
-		put_align(put, start);
-		break;
-	case SP_RECORD_EVENT_UPDATE:
-		put_event_update(put, &record->event_update, start);
-		break;
-	case SP_RECORD_FINISHED_ROUND:
-	case SP_RECORD_FINISHED_INIT:
-		break;
-	default:
-		return unsupported(record->type);
-	}
-	return NULL;
-}
-
-/* Writes the fields of the kernel's record types. */
+/* Writes the fields of a record other than SAMPLE, which begins at offset `start` of the buffer. */
 static struct sp_error *put_body(struct put *put, const struct sp_record *record,
 				 const struct perf_event_attr *attr, size_t start)
 {
+	const struct fixed_field *fields = fixed_fields(record->type);
+	if (fields)
+		put_fixed_fields(put, record, fields, start);
 	switch (record->type) {
-	case PERF_RECORD_MMAP:
-		put_mmap(put, &record->mmap);
-		put_string(put, record->mmap.filename, start);
-		break;
 	case PERF_RECORD_MMAP2:
-		put_mmap2(put, &record->mmap);
-		put_string(put, record->mmap.filename, start);
-		break;
-	case PERF_RECORD_COMM:
-		put_u32(put, record->comm.pid);
-		put_u32(put, record->comm.tid);
-		put_string(put, record->comm.comm, start);
-		break;
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		put_task(put, &record->task);
-		break;
-	case PERF_RECORD_LOST:
-		put_u64(put, record->lost.id);
-		put_u64(put, record->lost.lost);
-		break;
-	case PERF_RECORD_LOST_SAMPLES:
-		put_u64(put, record->lost.lost);
-		break;
-	case PERF_RECORD_THROTTLE:
-	case PERF_RECORD_UNTHROTTLE:
-		put_throttle(put, &record->throttle);
-		break;
+		put_mmap2(put, &record->mmap, start);
+		return NULL;
 	case PERF_RECORD_READ:
-		put_u32(put, record->read.pid);
-		put_u32(put, record->read.tid);
 		put_counters(put, &record->read.counters, attr ? attr->read_format : 0);
-		break;
-	case PERF_RECORD_KSYMBOL:
-		put_ksymbol(put, &record->ksymbol, start);
-		break;
+		return NULL;
 	case PERF_RECORD_BPF_EVENT:
-		put_bpf_event(put, &record->bpf_event);
-		break;
-	case PERF_RECORD_CGROUP:
-		put_u64(put, record->cgroup.id);
-		put_string(put, record->cgroup.path, start);
-		break;
+		put_bytes(put, record->bpf_event.tag, sizeof(record->bpf_event.tag));
+		return NULL;
 	case PERF_RECORD_TEXT_POKE:
 		put_text_poke(put, &record->text_poke, start);
-		break;
+		return NULL;
 	case PERF_RECORD_NAMESPACES:
 		put_namespaces(put, &record->namespaces);
-		break;
-	case PERF_RECORD_SWITCH_CPU_WIDE:
-		put_u32(put, record->context_switch.next_prev_pid);
-		put_u32(put, record->context_switch.next_prev_tid);
-		break;
-	case PERF_RECORD_AUX:
-		put_u64(put, record->aux.offset);
-		put_u64(put, record->aux.size);
-		put_u64(put, record->aux.flags);
-		break;
+		return NULL;
 	case RECORD_CALLCHAIN_DEFERRED:
-		put_u64(put, record->deferred.cookie);
 		put_u64(put, record->deferred.count);
 		put_bytes(put, record->deferred.ips, 8 * record->deferred.count);
-		break;
-	case PERF_RECORD_SAMPLE:
-		return put_sample(put, &record->sample, attr);
-	case PERF_RECORD_SWITCH:
-		break;
+		return NULL;
+	case SP_RECORD_HEADER_ATTR:
+		put_attr(put, &record->attr.attr, &record->attr.tail,
+			 record->attr.attr.size
+				 ?: attr_size_needed(&record->attr.attr, &record->attr.tail));
+		put_bytes(put, record->attr.ids, 8 * record->attr.id_count);
+		return NULL;
+	case SP_RECORD_HEADER_BUILD_ID:
+		put_build_id(put, &record->build_id, start);
+		return NULL;
+	case SP_RECORD_HEADER_FEATURE:
+		put_data(put, record->feature.payload, start);
+		return NULL;
+	case SP_RECORD_EVENT_UPDATE:
+		put_data(put, record->event_update.data, start);
+		return NULL;
 	default:
-		return unsupported(record->type);
+		while (fields && fields->kind > FIELD_MORE)
+			fields++;
+		if (fields && fields->kind == FIELD_END)
+			return NULL;
+		return error_new(SP_ERROR_UNSUPPORTED, "records of type %u are not written",
+				 record->type);
 	}
-	return NULL;
 }
 
 static void put_sample_id(struct put *put, const struct sp_sample_id *id, uint64_t type)
@@ -278,8 +180,8 @@ static struct sp_error *put_record(struct put *put, const struct sp_record *reco
 	put_u32(put, record->type);
 	put_u16(put, misc_of(record));
 	put_u16(put, 0);
-	TRY(record->type < SP_RECORD_HEADER_ATTR ? put_body(put, record, attr, start)
-						 : put_user_body(put, record, start));
+	TRY(record->type == PERF_RECORD_SAMPLE ? put_sample(put, &record->sample, attr)
+					       : put_body(put, record, attr, start));
 	if (attr && attr->sample_id_all && record->type != PERF_RECORD_SAMPLE &&
 	    record->type < SP_RECORD_HEADER_ATTR)
 		put_sample_id(put, &record->id, attr->sample_type);
@@ -424,26 +326,10 @@ static void put_sample_head(struct put *put, const struct sp_sample *sample, uin
 		put_u64(put, sample->period);
 }
 
-/* Writes the fields after the interrupted registers. */
-static void put_sample_tail(struct put *put, const struct sp_sample *sample, uint64_t type)
-{
-	if (type & PERF_SAMPLE_PHYS_ADDR)
-		put_u64(put, sample->phys_addr);
-	if (type & PERF_SAMPLE_CGROUP)
-		put_u64(put, sample->cgroup);
-	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
-		put_u64(put, sample->data_page_size);
-	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
-		put_u64(put, sample->code_page_size);
-	if (type & PERF_SAMPLE_AUX)
-		put_sized(put, sample->aux);
-}
-
 struct sp_error *put_sample(struct put *put, const struct sp_sample *sample,
 			    const struct perf_event_attr *attr)
 {
 	uint64_t type = attr->sample_type;
-	struct sp_error *error = NULL;
 	if (type & ~SAMPLE_TYPES_KNOWN)
 		return error_new(SP_ERROR_UNSUPPORTED, "a sample type of unknown bits: 0x%llx",
 				 (unsigned long long)type);
@@ -459,9 +345,7 @@ struct sp_error *put_sample(struct put *put, const struct sp_sample *sample,
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		put_branches(put, sample, attr->branch_sample_type);
 	if (type & PERF_SAMPLE_REGS_USER)
-		error = put_registers(put, &sample->user_registers, attr->sample_regs_user);
-	if (error)
-		return error;
+		TRY(put_registers(put, &sample->user_registers, attr->sample_regs_user));
 	if (type & PERF_SAMPLE_STACK_USER) {
 		put_sized(put, sample->stack);
 		if (sample->stack.size)
@@ -474,8 +358,16 @@ struct sp_error *put_sample(struct put *put, const struct sp_sample *sample,
 	if (type & PERF_SAMPLE_TRANSACTION)
 		put_u64(put, sample->transaction);
 	if (type & PERF_SAMPLE_REGS_INTR)
-		error = put_registers(put, &sample->interrupt_registers, attr->sample_regs_intr);
-	if (!error)
-		put_sample_tail(put, sample, type);
-	return error;
+		TRY(put_registers(put, &sample->interrupt_registers, attr->sample_regs_intr));
+	if (type & PERF_SAMPLE_PHYS_ADDR)
+		put_u64(put, sample->phys_addr);
+	if (type & PERF_SAMPLE_CGROUP)
+		put_u64(put, sample->cgroup);
+	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
+		put_u64(put, sample->data_page_size);
+	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
+		put_u64(put, sample->code_page_size);
+	if (type & PERF_SAMPLE_AUX)
+		put_sized(put, sample->aux);
+	return NULL;
 }

@@ -3,8 +3,7 @@
  * Encodes a struct sp_record to bytes in host order. The recorder makes records with it, and so do
  * tests.
  */
-#ifndef RECORD_ENCODE_H
-#define RECORD_ENCODE_H
+#pragma once
 
 #include <sprof/record.h>
 #include <string.h>
@@ -57,10 +56,7 @@ struct sp_error *record_encode(struct record_buffer *buffer, const struct sp_rec
 #define RECORD_SIZE_MAX ((size_t)65528)
 
 /*
- * The smallest size of perf_event_attr that holds all that is set in both, of
- * those a reader may know (112, 120, 128, …): older readers refuse a size larger
- * than their own.
+ * The smallest size of perf_event_attr that holds all that is set in both, of those a reader may
+ * know (112, 120, 128, …): older readers refuse a size larger than their own.
  */
 uint32_t attr_size_needed(const struct perf_event_attr *attr, const struct sp_attr_tail *tail);
-
-#endif

@@ -11,8 +11,7 @@
  *	char[16] name, as in MMAP: "[vdso]", with a NUL behind
  *	u8[]    the file, zeros up to a multiple of 8
  */
-#ifndef RECORD_KEPT_H
-#define RECORD_KEPT_H
+#pragma once
 
 #include <sprof/record.h>
 #include "record/encode.h"
@@ -30,5 +29,3 @@ struct sp_error *record_encode_kept(struct record_buffer *buffer, const char *na
  */
 bool record_kept(const struct sp_record *record, char name_ret[KEPT_NAME_SIZE],
 		 struct sp_bytes *ret);
-
-#endif

@@ -3,6 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/command_line.c lib/record/command_line.h \
 	lib/record/content.c lib/record/content.h \
 	lib/record/encode.c lib/record/encode.h \
+	lib/record/fixed_fields.c lib/record/fixed_fields.h \
 	lib/record/put.h \
 	lib/record/kept.c lib/record/kept.h \
 	lib/record/record_length.c lib/record/record_length.h \

@@ -16,8 +16,7 @@
  * The text is for readers that do not know the kind, such as older versions. Older recordings end
  * with the text. Later versions may add values and what follows the object; both are ignored.
  */
-#ifndef RECORD_NOTE_H
-#define RECORD_NOTE_H
+#pragma once
 
 #include <sprof/record.h>
 #include "record/encode.h"
@@ -100,6 +99,7 @@ enum note_kind {
 	NOTE_COMMAND_LINES = 71,
 	NOTE_LOST_PHASES = 72,
 	NOTE_RECORDED = 73,
+	NOTE_DITHERED = 74,
 	NOTE_KINDS,
 };
 
@@ -124,9 +124,10 @@ enum note_off_cpu {
 /* Remedies for missing Python functions: value 2 of NOTE_PYTHON_DROPPED. */
 enum note_python {
 	PYTHON_AT_EACH_RECORD,
-	PYTHON_NO_REMEDY,
+	PYTHON_LONGER,
 	PYTHON_LOWER_RATE,
 	PYTHON_AT_EACH_WAIT,
+	PYTHON_NO_MORE,
 };
 
 /* Rights that permit snapshots: value 3 of NOTE_SNAPSHOTS_DENIED. */
@@ -172,5 +173,3 @@ bool note_lost_own(const struct sp_note *note, uint64_t *lost_ret, uint64_t *own
  */
 struct sp_error *record_encode_note(struct record_buffer *buffer, const struct sp_note *note)
 	SP_MUST_CHECK;
-
-#endif

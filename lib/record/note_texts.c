@@ -118,7 +118,7 @@ static void put_off_cpu(struct note_output *out, const struct sp_note *note)
 				      "(kernel.perf_event_paranoid is {2#}; for exact stacks: sudo sysctl "
 				      "kernel.perf_event_paranoid=1)",
 	};
-	if (note->values[0] < sizeof(sources) / sizeof(*sources))
+	if (note->values[0] < count_of(sources))
 		put_template(out, note, sources[note->values[0]]);
 }
 
@@ -162,7 +162,7 @@ static void put_snapshots_denied(struct note_output *out, const struct sp_note *
 	};
 	put_template(out, note, "{0} of {1} snapshots of waiting threads were denied: no permission to trace "
 				"process {2#} (");
-	if (note->values[3] < sizeof(remedies) / sizeof(*remedies))
+	if (note->values[3] < count_of(remedies))
 		put_text(out, remedies[note->values[3]]);
 	put_text(out, ")");
 }
@@ -254,20 +254,19 @@ static void put_uncovered(struct note_output *out, const struct sp_note *note)
 	};
 	uint64_t why = note->values[2];
 	put_template(out, note, "samples cover {0%} of the command's {1s} s CPU time");
-	if (why < sizeof(whys) / sizeof(*whys)) {
+	if (why < count_of(whys)) {
 		put_text(out, ": ");
 		put_text(out, whys[why]);
 	}
 	if (why == UNCOVERED_SHORT_TASKS)
-		put_text(out, note->values[3] ? "; use --scope cpu" : "; use a higher -F, or CAP_PERFMON");
+		put_text(out, note->values[3] ? "; use --scope cpu" : "; use --switch-events");
 }
 
 static void put_uncovered_tasks(struct note_output *out, const struct sp_note *note)
 {
 	put_template(out, note, "up to {0s} s CPU time of {1} new threads and processes "
 				"{1|is|are} not sampled (use ");
-	put_text(out, note->values[2] ? "--scope cpu, or a higher -F)"
-				      : "a higher -F, or CAP_PERFMON)");
+	put_text(out, note->values[2] ? "--scope cpu, or --switch-events)" : "--switch-events)");
 }
 
 static void put_truncated(struct note_output *out, const struct sp_note *note)
@@ -276,15 +275,18 @@ static void put_truncated(struct note_output *out, const struct sp_note *note)
 	static const char *const kinds[] = {
 		"{2} larger than the copy", "{3} at a stack page that is not resident", "{4} elsewhere",
 	};
+	const uint64_t *causes = note->values + 2;
+	/* Causes of waits without a sample count, too: the numbers do not fit then. */
+	bool fit = causes[0] + causes[1] + causes[2] == note->values[0];
 	put_template(out, note, "{0} of {1} stacks truncated");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (!note->values[2 + i])
+	for (size_t i = 0; fit && i < count_of(kinds); i++) {
+		if (!causes[i])
 			continue;
 		put_text(out, before);
 		put_template(out, note, kinds[i]);
 		before = ", ";
 	}
-	if (note->values[5])
+	if (fit && note->values[5])
 		put_template(out, note, "; {5} not completed from other samples");
 	if (note->values[6] == NOTE_STACK_NO_MORE)
 		put_text(out, "; the kernel copies at most 64 KB of each");
@@ -295,18 +297,19 @@ static void put_truncated(struct note_output *out, const struct sp_note *note)
 static void put_python_dropped(struct note_output *out, const struct sp_note *note)
 {
 	static const char *const remedies[] = {
-		[PYTHON_AT_EACH_RECORD] = ", or its stack is too deep (to read them at each "
-					  "sample: --mmap-flush 8)",
-		[PYTHON_NO_REMEDY] = ", or its stack is too deep",
+		[PYTHON_AT_EACH_RECORD] = (", or its stack is too deep (to read them at each "
+					   "sample: --mmap-flush 8)"),
+		[PYTHON_LONGER] = ", or its stack is too deep (record for longer)",
 		[PYTHON_LOWER_RATE] = " (to read them at each sample: -F 2500 or lower)",
-		[PYTHON_AT_EACH_WAIT] = ", mostly after waits of less than 1 ms (to read them at "
-					"each wait, which slows the program: "
-					"--threads --wakeup-events 1)",
+		[PYTHON_AT_EACH_WAIT] = (", mostly after waits of less than 1 ms (to read them "
+					 "sooner, which slows the program: --threads "
+					 "--wakeup-events 1)"),
+		[PYTHON_NO_MORE] = ", or its stack is too deep",
 	};
 	uint64_t remedy = note->values[2];
 	put_template(out, note, "Python functions are missing at {0} of {1} calls of the "
 				"interpreter: the program ran on before they were read");
-	put_text(out, remedies[remedy <= PYTHON_AT_EACH_WAIT ? remedy : PYTHON_NO_REMEDY]);
+	put_text(out, remedies[remedy <= PYTHON_NO_MORE ? remedy : PYTHON_LONGER]);
 }
 
 static void put_overwritten(struct note_output *out, const struct sp_note *note)
@@ -498,14 +501,12 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"{2} at the end"},
 	/* In the recording's clock. Value 0 is 0 if the target began later, as a command does. */
 	[NOTE_RECORDED] = {2, true, "recorded from {0t} s to {1t} s"},
+	/* A rate that varies has the given one as its mean. */
+	[NOTE_DITHERED] = {2, true,
+		"clock events are dithered: they sample at random rates of {0%} to {1%} of -F, and "
+		"each sample has its exact period"},
 	[NOTE_COMMAND_TIME] = {1, true, "the kernel counted {0t} s of CPU time for the command"},
 };
-
-static const struct kind *kind_of(uint32_t kind)
-{
-	const struct kind *known = kind < NOTE_KINDS ? &kinds[kind] : NULL;
-	return known && (known->template || known->put) ? known : NULL;
-}
 
 size_t note_value_count(uint32_t kind)
 {
@@ -519,7 +520,8 @@ bool note_is_silent(uint32_t kind)
 
 size_t sp_note_text(const struct sp_note *note, char *text, size_t size)
 {
-	const struct kind *kind = kind_of(note->kind);
+	const struct kind *known = note->kind < NOTE_KINDS ? &kinds[note->kind] : NULL;
+	const struct kind *kind = known && (known->template || known->put) ? known : NULL;
 	struct note_output out = {.text = text, .size = size};
 	bool composed = kind && note->value_count >= kind->values;
 	if (!composed && note->text)

@@ -3,8 +3,7 @@
  * Appends bytes in host order to a record_buffer. After a failure, nothing more is appended: callers
  * test put->no_memory once, at the end.
  */
-#ifndef RECORD_PUT_H
-#define RECORD_PUT_H
+#pragma once
 
 #include <string.h>
 #include "record/attr.h"
@@ -91,5 +90,3 @@ struct sp_error *put_sample(struct put *put, const struct sp_sample *sample,
 
 /* Appends counters as in PERF_SAMPLE_READ and READ records. */
 void put_counters(struct put *put, const struct sp_counters *counters, uint64_t read_format);
-
-#endif

@@ -32,7 +32,7 @@ struct sp_error *record_encode_python(struct record_buffer *buffer,
 static bool read_text(struct cursor *cursor, const char **ret)
 {
 	const uint8_t *nul = memchr(cursor->pos, 0, cursor_left(cursor));
-	return nul && nul > cursor->pos && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
+	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
 }
 
 bool record_python(const struct sp_record *record, struct python_function *ret)
@@ -47,7 +47,7 @@ bool record_python(const struct sp_record *record, struct python_function *ret)
 		return false;
 	function.start = le64toh(function.start);
 	function.first_line = le32toh(function.first_line);
-	if (!python_has_address(function.start) ||
+	if (!*function.name || !python_has_address(function.start) ||
 	    function.start != python_function_of(function.start))
 		return false;
 	*ret = function;

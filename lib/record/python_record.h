@@ -13,13 +13,16 @@
  *	u64     first address of the range
  *	u32     first line of the function
  *	char[]  qualified name, a NUL
- *	char[]  file, a NUL, zeros up to a multiple of 8
+ *	char[]  file (empty: unknown), a NUL, zeros up to a multiple of 8
  */
-#ifndef RECORD_PYTHON_RECORD_H
-#define RECORD_PYTHON_RECORD_H
+#pragma once
 
 #include <sprof/record.h>
 #include "record/encode.h"
+
+/* Name of the file of all Python functions, and of a function that could not be read. */
+#define PYTHON_DSO "[python]"
+#define PYTHON_UNRESOLVED "[unresolved Python function]"
 
 #define PYTHON_KIND UINT64_C(0x747970666f727073)
 #define PYTHON_FIXED_SIZE 12 /* number of bytes between the id and the name */
@@ -73,5 +76,3 @@ struct sp_error *record_encode_python(struct record_buffer *buffer,
 
 /* Returns whether a decoded record is a function record, and gets its values. */
 bool record_python(const struct sp_record *record, struct python_function *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A record as in a file or ring buffer: its header in host order, its bytes unchanged. */
-#ifndef RECORD_RAW_H
-#define RECORD_RAW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ struct raw_record {
 	const uint8_t *bytes; /* the record, header included; borrowed */
 	uint64_t offset;      /* offset of the header in the file, for messages */
 };
-
-#endif

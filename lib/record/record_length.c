@@ -245,7 +245,7 @@ size_t record_fields_end(const struct raw_record *raw, bool swap)
 	size_t end = 0;
 	if (raw->type == PERF_RECORD_TEXT_POKE)
 		end = text_poke_end(raw, swap);
-	else if (raw->type < RECORD_USER_TYPES && raw->type < sizeof(shapes) / sizeof(*shapes))
+	else if (raw->type < RECORD_USER_TYPES && raw->type < count_of(shapes))
 		end = shape_end(raw, swap, &shapes[raw->type]);
 	end = round_up(end, 8);
 	return end <= raw->size ? end : 0;
@@ -310,7 +310,7 @@ static void ends_find(const struct lengths *lengths, const struct raw_record *ra
 		      struct ends *ends)
 {
 	size_t end = 0;
-	if (raw->type < sizeof(shapes) / sizeof(*shapes))
+	if (raw->type < count_of(shapes))
 		end = round_up(shape_end(raw, swap, &shapes[raw->type]), 8);
 	switch (raw->type) {
 	case PERF_RECORD_READ:

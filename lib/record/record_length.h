@@ -8,8 +8,7 @@
  * Bytes after these parts may be of a later kernel or perf. Records with a size that only their
  * header states (HEADER_ATTR, HEADER_FEATURE, COMPRESSED, …) are not measured.
  */
-#ifndef RECORD_RECORD_LENGTH_H
-#define RECORD_RECORD_LENGTH_H
+#pragma once
 
 #include <sprof/reader.h>
 #include <stdbool.h>
@@ -78,5 +77,3 @@ size_t record_fields_end(const struct raw_record *raw, bool swap);
  */
 
 bool record_size_is_doubtful(uint32_t type);
-
-#endif

@@ -17,7 +17,7 @@ static const char *const introducers[] = {
 static const char *find_introducer(const char *text, size_t *length_ret)
 {
 	for (; *text; text++) {
-		for (size_t i = 0; i < sizeof(introducers) / sizeof(*introducers); i++) {
+		for (size_t i = 0; i < count_of(introducers); i++) {
 			*length_ret = strlen(introducers[i]);
 			if (!strncasecmp(text, introducers[i], *length_ret))
 				return text;

@@ -10,8 +10,7 @@
  * A script that is one word ("sh -c '...'") is cut from its first secret to its end. Values without
  * such a word (mysql -pX, curl -u user:X, sshpass -p X) cannot be recognised.
  */
-#ifndef RECORD_SECRETS_H
-#define RECORD_SECRETS_H
+#pragma once
 
 #include <stdbool.h>
 #include "record/encode.h"
@@ -27,5 +26,3 @@ struct secrets {
  */
 bool secrets_cut(struct secrets *secrets, const char *word, bool is_file,
 		 struct record_buffer *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The change of a task that a FORK, EXIT or COMM record reports. Only this tells them apart. */
-#ifndef RECORD_TASK_CHANGE_H
-#define RECORD_TASK_CHANGE_H
+/* Decodes the change of a task in a FORK, EXIT or COMM record. No other code tells these apart. */
+#pragma once
 
 #include <sprof/record.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ bool task_change_of(const struct sp_record *record, struct task_change *ret);
 /* Returns whether records of a type report changes, and whether they begin and end tasks. */
 bool task_change_is_in(uint32_t type);
 bool task_change_is_life(uint32_t type);
-
-#endif

@@ -3,8 +3,7 @@
  * Constants of the kernel that older versions of linux/perf_event.h lack. They are macros here and
  * enumerators there, so each has a guard macro.
  */
-#ifndef RECORD_TYPES_H
-#define RECORD_TYPES_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -72,6 +71,4 @@ static inline uint64_t record_clock_period_ns(const struct perf_event_attr *attr
 /* In header.misc of FORK records that perf makes: the child does not inherit the parent's mappings. */
 #ifndef PERF_RECORD_MISC_FORK_EXEC
 #define PERF_RECORD_MISC_FORK_EXEC (1 << 13)
-#endif
-
 #endif

@@ -6,21 +6,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Number of bytes before the end that show whether the writer has reached the end. */
+/* Number of bytes at the end of the area that show whether the writer has been there. */
 #define ROUND_PROBE ((size_t)4096)
 
 struct sp_error *aux_map(struct aux *aux, const struct ring *ring, int fd, size_t size,
 			 bool overwrite)
 {
-	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	size_t page_size = sysconf(_SC_PAGESIZE);
 	assert(ring->page && size >= page_size && !(size & (size - 1)));
 	uint64_t offset = page_size + ring->size;
-	/* The control page gets the offset first; then mmap() uses it. */
+	/* The control page must have the offset before mmap(). */
 	__atomic_store_n(&ring->page->aux_offset, offset, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->page->aux_size, size, __ATOMIC_RELAXED);
-	/* Not writable means that it may be overwritten. */
+	/* A read-only mapping makes the kernel overwrite. */
 	void *map = mmap(NULL, size, overwrite ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-			 (off_t)offset);
+			 offset);
 	if (map == MAP_FAILED && errno == EPERM)
 		return error_new(SP_ERROR_LIMIT, "an AUX area of %zu KiB is more locked memory than "
 				 "allowed", size / 1024);
@@ -70,7 +70,7 @@ int aux_spans(const struct aux *aux, uint64_t begin, uint64_t end, struct iovec 
 	return ring_spans(&ring, begin, end, spans);
 }
 
-/* The area was zeros: something at its end is by a writer that got there. */
+/* The area was zeroed: other bytes at its end mean that the writer has reached it. */
 static bool was_reached(const struct aux *aux)
 {
 	size_t probe = aux->size / 2 < ROUND_PROBE ? aux->size / 2 : ROUND_PROBE;
@@ -82,7 +82,7 @@ static bool was_reached(const struct aux *aux)
 
 struct aux_extent aux_snapshot(struct aux *aux)
 {
-	/* Some PMUs count on, others begin again at 0. */
+	/* Some PMUs' heads only grow, others restart at 0. */
 	uint64_t head = aux_head(aux), at = head & (aux->size - 1);
 	aux->went_round = aux->went_round || head > aux->size || was_reached(aux);
 	if (aux->went_round)

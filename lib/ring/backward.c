@@ -3,8 +3,8 @@
  *	          head                                          head + size
  *	           | newest | ... | ... | ... | oldest, its beginning|
  *
- * All of it is taken modulo the size, so that where the picture ends the newest begins, which has
- * overwritten the end of the oldest. That one is known by its size, which leads beyond.
+ * Positions are modulo the size: the picture's end is its begin, so that the newest record has
+ * overwritten the end of the oldest. The size in that record's header leads beyond the end.
  */
 #include "ring/backward.h"
 
@@ -29,7 +29,7 @@ void backward_copy_deinit(struct backward_copy *copy)
 	*copy = (struct backward_copy){0};
 }
 
-/* The size of the record that is next; 0: there is none, or not the whole of it. */
+/* Returns the size of the next record; 0: there is none, or its end was overwritten. */
 static size_t next_size(struct cursor *cursor)
 {
 	struct cursor header = *cursor;
@@ -46,7 +46,7 @@ struct backward_bytes backward_read(const struct ring *ring, uint64_t since, uin
 {
 	uint64_t head = ring_head(ring), written = since - head;
 	size_t size = written < ring->size ? (size_t)written : ring->size;
-	/* The offset within the ring: positions may pass 0. */
+	/* Offset within the ring: positions may wrap at 0. */
 	ring_copy(ring, head & (ring->size - 1), size, memory);
 	*head_ret = head;
 	return (struct backward_bytes){.items = memory, .size = size, .ring_size = ring->size,
@@ -58,7 +58,7 @@ void backward_order(const struct backward_bytes *bytes, struct backward_copy *co
 	struct cursor cursor = cursor_make(bytes->items, bytes->size, false, NULL, 0);
 	size_t size, whole = 0;
 	while ((size = next_size(&cursor))) {
-		/* Each goes before the one that is newer. */
+		/* Puts each record before the newer one. */
 		whole += size;
 		memcpy(copy->records + bytes->ring_size - whole, bytes->items + whole - size, size);
 	}

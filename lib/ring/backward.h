@@ -7,8 +7,7 @@
  * The output is paused while the ring is copied. To keep the pause short, the bytes are copied as
  * they are, and put in order after the output has resumed: ring/snapshot.h.
  */
-#ifndef RING_BACKWARD_H
-#define RING_BACKWARD_H
+#pragma once
 
 #include "ring/ring.h"
 
@@ -18,23 +17,23 @@
  */
 struct sp_error *backward_map(struct ring *ring, int fd, size_t size) SP_MUST_CHECK;
 
-/* The bytes of a ring, the newest record first. */
+/* Bytes of a ring, the newest record first. */
 struct backward_bytes {
 	const uint8_t *items;
 	size_t size;
 	size_t ring_size;
-	uint64_t written; /* since the last time, with those that were overwritten */
+	uint64_t written; /* bytes written since the last copy, including overwritten ones */
 };
 
-/* Its records in order. */
+/* Records in order of time. */
 struct backward_copy {
-	uint8_t *records;  /* the oldest first, whole; of the ring's size */
+	uint8_t *records;  /* whole records, the oldest first; memory of the ring's size */
 	size_t size;       /* size of `records` */
-	uint64_t overwritten; /* bytes since `since` that are not there any more */
-	uint64_t damaged;     /* bytes that are no records */
+	uint64_t overwritten; /* overwritten ones of the bytes written since the last copy */
+	uint64_t damaged;     /* damaged bytes */
 };
 
-/* Room for what a ring of that size has. Released by backward_copy_deinit(). */
+/* Allocates memory for a ring of that size. backward_copy_deinit() frees it. */
 struct sp_error *backward_copy_init(struct backward_copy *copy, size_t ring_size) SP_MUST_CHECK;
 void backward_copy_deinit(struct backward_copy *copy);
 
@@ -48,5 +47,3 @@ struct backward_bytes backward_read(const struct ring *ring, uint64_t since, uin
 
 /* Copies the whole records to `copy`, the oldest first. */
 void backward_order(const struct backward_bytes *bytes, struct backward_copy *copy);
-
-#endif

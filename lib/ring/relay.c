@@ -2,16 +2,15 @@
 #include "ring/relay.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Since Linux 5.14. Older kernels reject it; then the writer of the relay takes the page faults. */
+/* MADV_POPULATE_WRITE, since Linux 5.14. Without it, the relay's writer takes the page faults. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Whole pages, of any size. */
+/* Rounds up to whole pages. */
 #define PREPARED_STEP ((size_t)256 << 10)
 
 struct sp_error *relay_init(struct relay *relay, struct ring *source, size_t size)
@@ -55,11 +54,11 @@ void relay_prepare(struct relay *relay, size_t ahead)
 	relay->prepared += bytes;
 }
 
-/* Into the larger ring, where it may wrap. */
+/* Copies a span into the larger ring, where it may wrap. */
 static void put(struct relay *relay, const struct iovec *span)
 {
 	uint8_t *data = (uint8_t *)(uintptr_t)relay->out.data;
-	size_t size = relay->out.size, at = (size_t)(relay->head & (size - 1));
+	size_t size = relay->out.size, at = relay->head & (size - 1);
 	size_t first = span->iov_len < size - at ? span->iov_len : size - at;
 	memcpy(data + at, span->iov_base, first);
 	memcpy(data, (const uint8_t *)span->iov_base + first, span->iov_len - first);
@@ -70,7 +69,7 @@ uint64_t relay_move(struct relay *relay, size_t record_max)
 {
 	struct ring *source = relay->source;
 	uint64_t head = ring_head(source), end = head;
-	/* Pairs with the reader's release: what it has read may be written over. */
+	/* Pairs with the reader's release: bytes that it has read may be overwritten. */
 	uint64_t tail = __atomic_load_n(&relay->page->data_tail, __ATOMIC_ACQUIRE);
 	uint64_t room = relay->out.size - (relay->head - tail);
 	struct iovec spans[2];

@@ -7,13 +7,12 @@
  *
  * One thread at a time moves. The reader of `out` is another thread, which never waits.
  */
-#ifndef RING_RELAY_H
-#define RING_RELAY_H
+#pragma once
 
 #include "ring/ring.h"
 
 struct relay {
-	struct ring *source; /* borrowed; touched by relay_move() alone */
+	struct ring *source; /* borrowed; only relay_move() uses it */
 	struct ring out;     /* for the reader: ring_head(), ring_release(), … */
 	struct perf_event_mmap_page *page; /* control page of `out` */
 	uint64_t head;       /* head of `out` */
@@ -23,9 +22,9 @@ struct relay {
 };
 
 /*
- * `size`: of the larger ring, a power of two and at least twice that of the source, so that
- * all of that finds room as soon as the reader has taken what there was. Its memory is used
- * only as far as it fills.
+ * Makes a relay. `size`: of the larger ring, a power of two and at least twice the source's, so
+ * that the whole source fits when the reader has read all. Its memory is used only as far as it
+ * fills.
  */
 struct sp_error *relay_init(struct relay *relay, struct ring *source, size_t size) SP_MUST_CHECK;
 void relay_deinit(struct relay *relay);
@@ -37,21 +36,22 @@ void relay_deinit(struct relay *relay);
 void relay_prepare(struct relay *relay, size_t ahead);
 
 /*
- * Moves whole records from `source` to `out` while there is room. A record may have been lost if
- * the source has less room than `record_max`. Returns the number of bytes that wait for the reader.
+ * Moves whole records from `source` to `out` while there is room. If the source has less room than
+ * `record_max`, a record may have been lost. Returns the number of bytes that wait for the reader.
  */
 uint64_t relay_move(struct relay *relay, size_t record_max);
 
-/* Whether the source was full at some time; from any thread. */
+/* Returns whether the source was full at some time; from any thread. */
 static inline bool relay_was_full(const struct relay *relay)
 {
 	return __atomic_load_n(&relay->was_full, __ATOMIC_RELAXED);
 }
 
-/* Whether the last move left records in the source, because `out` had no room; from any thread. */
+/*
+ * Returns whether the last move left records in the source because `out` had no room; from any
+ * thread.
+ */
 static inline bool relay_is_full(const struct relay *relay)
 {
 	return __atomic_load_n(&relay->is_full, __ATOMIC_RELAXED);
 }
-
-#endif

@@ -8,7 +8,7 @@
 
 struct sp_error *ring_map_protected(struct ring *ring, int fd, size_t size, int protection)
 {
-	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	size_t page_size = sysconf(_SC_PAGESIZE);
 	assert(size >= page_size && !(size & (size - 1)));
 	void *map = mmap(NULL, page_size + size, protection, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED && errno == EPERM)
@@ -23,7 +23,7 @@ struct sp_error *ring_map_protected(struct ring *ring, int fd, size_t size, int 
 
 struct sp_error *ring_map(struct ring *ring, int fd, size_t size)
 {
-	/* Writable, or the kernel would take it for one that may be overwritten. */
+	/* A writable mapping, because the kernel overwrites unread records of a read-only one. */
 	return ring_map_protected(ring, fd, size, PROT_READ | PROT_WRITE);
 }
 
@@ -69,7 +69,7 @@ uint64_t ring_whole_records(const struct ring *ring, uint64_t end, uint64_t most
 int ring_spans(const struct ring *ring, uint64_t begin, uint64_t end, struct iovec spans[2])
 {
 	assert(begin <= end && end - begin <= ring->size);
-	size_t size = (size_t)(end - begin), at = (size_t)(begin & (ring->size - 1));
+	size_t size = end - begin, at = begin & (ring->size - 1);
 	size_t first = size < ring->size - at ? size : ring->size - at;
 	if (!size)
 		return 0;

@@ -9,8 +9,7 @@
  * Records begin at multiples of 8 and so does the ring, so that an aligned u64
  * of a record never wraps, though the record may.
  */
-#ifndef RING_RING_H
-#define RING_RING_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -24,35 +23,36 @@ struct ring {
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const uint8_t *data;
 	size_t size;     /* bytes of data; a power of two */
-	uint64_t tail;   /* all before it has been released */
-	size_t map_size; /* 0: not ours to unmap */
+	uint64_t tail;   /* all bytes before it were released */
+	size_t map_size; /* 0: the caller owns the memory */
 };
 
 /*
- * Maps the ring of event `fd` with `size` bytes of data (a power of two, at least
- * a page). Fails with SP_ERROR_LIMIT where the locked memory the user may have is
- * used up: a smaller ring may then still fit.
+ * Maps the ring of event `fd` with `size` bytes of data (a power of two, at least a page). Fails
+ * with SP_ERROR_LIMIT if the user may not lock that much memory: a smaller ring may fit.
  */
 struct sp_error *ring_map(struct ring *ring, int fd, size_t size) SP_MUST_CHECK;
 
-/* The same with that protection (PROT_*), by which the kernel knows what it may overwrite. */
+/*
+ * Maps with other protection (PROT_*): the kernel overwrites unread records of a read-only mapping.
+ */
 struct sp_error *ring_map_protected(struct ring *ring, int fd, size_t size,
 				    int protection) SP_MUST_CHECK;
 
-/* A ring in memory that the caller fills and frees. */
+/* Makes a ring of memory that the caller fills and frees. */
 void ring_init_memory(struct ring *ring, struct perf_event_mmap_page *page, const void *data,
 		      size_t size);
 
-/* Unmaps; a zeroed ring is allowed. */
+/* Unmaps the ring; a zeroed one is allowed. */
 void ring_deinit(struct ring *ring);
 
-/* How far there are records. All bytes before it are visible after this call. */
+/* Returns the head. All bytes before it are visible after this call. */
 uint64_t ring_head(const struct ring *ring);
 
-/* Gives everything before `position` back to the kernel. */
+/* Releases all bytes before `position` to the kernel. */
 void ring_release(struct ring *ring, uint64_t position);
 
-/* The aligned u64 at a multiple of 8. */
+/* Returns the aligned u64 at a multiple of 8. */
 static inline uint64_t ring_u64(const struct ring *ring, uint64_t position)
 {
 	uint64_t value;
@@ -60,7 +60,7 @@ static inline uint64_t ring_u64(const struct ring *ring, uint64_t position)
 	return value;
 }
 
-/* Changes it, in a ring of plain memory: the kernel's own may not be written to. */
+/* Sets it, in a ring of plain memory only: the kernel's must not be written. */
 static inline void ring_put_u64(struct ring *ring, uint64_t position, uint64_t value)
 {
 	memcpy((uint8_t *)(uintptr_t)ring->data + (position & (ring->size - 1)), &value,
@@ -75,8 +75,8 @@ static inline struct perf_event_header ring_header(const struct ring *ring, uint
 }
 
 /*
- * Whether a whole record of a sane size lies at `position`, which must be less
- * than `end`; *ret is then its header.
+ * Returns whether a whole record of a plausible size is at `position`, which must be less than
+ * `end`. *ret is its header.
  */
 static inline bool ring_record(const struct ring *ring, uint64_t position, uint64_t end,
 			       struct perf_event_header *ret)
@@ -88,13 +88,14 @@ static inline bool ring_record(const struct ring *ring, uint64_t position, uint6
 	return true;
 }
 
-/* Returns the end of the next whole records before `end`, at most `most` bytes in all. */
+/* Returns the end of the next whole records before `end`, of at most `most` bytes together. */
 uint64_t ring_whole_records(const struct ring *ring, uint64_t end, uint64_t most);
 
-/* The bytes [begin, end) where they lie: one span, or two where they wrap; the count. */
+/*
+ * Gets the bytes [begin, end) in the ring: one span, or two if they wrap. Returns the number of
+ * spans.
+ */
 int ring_spans(const struct ring *ring, uint64_t begin, uint64_t end, struct iovec spans[2]);
 
-/* Copies them. */
+/* Copies bytes out of the ring. */
 void ring_copy(const struct ring *ring, uint64_t begin, size_t size, void *copy);
-
-#endif

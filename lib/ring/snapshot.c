@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Since Linux 5.14. */
+/* MADV_POPULATE_WRITE, since Linux 5.14. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
 struct snapshot_ring {
-	uint64_t since;  /* its head the last time */
-	uint8_t *memory; /* copy with the ring's size; NULL: none */
+	uint64_t since;  /* its head at the last copy */
+	uint8_t *memory; /* memory of the ring's size; NULL: none */
 	struct backward_bytes bytes;
 	bool paused;
 };
@@ -52,7 +52,10 @@ void snapshot_deinit(struct snapshot *snapshot)
 	*snapshot = (struct snapshot){0};
 }
 
-/* For the whole ring, with pages for what it holds now, so that none is made while it is paused. */
+/*
+ * Allocates memory for the whole ring, and prefaults as much as the ring holds now, so that no page
+ * fault happens while it is paused.
+ */
 static uint8_t *new_memory(const struct ring *source, size_t held)
 {
 	void *memory = mmap(NULL, source->size, PROT_READ | PROT_WRITE,

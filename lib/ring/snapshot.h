@@ -6,13 +6,12 @@
  * Without memory for its copy, a ring stays paused until it is read: otherwise its records would be
  * overwritten.
  */
-#ifndef RING_SNAPSHOT_H
-#define RING_SNAPSHOT_H
+#pragma once
 
 #include "ring/backward.h"
 
 struct snapshot_options {
-	const struct ring *rings; /* `count` of one size; borrowed */
+	const struct ring *rings; /* `count` rings of one size; borrowed */
 	size_t count;
 	/* Pauses the output of a ring, or resumes it. */
 	void (*pause)(void *arg, size_t index, bool pause);
@@ -33,16 +32,17 @@ struct sp_error *snapshot_init(struct snapshot *snapshot,
 /* Does not touch the rings, which may be gone. Zeroed is allowed. */
 void snapshot_deinit(struct snapshot *snapshot);
 
-/* Copies what each ring got since the last time, in `most_bytes` of memory at most. */
+/*
+ * Copies the bytes that each ring received since the last time, into at most `most_bytes` of
+ * memory.
+ */
 void snapshot_copy_rings(struct snapshot *snapshot, uint64_t most_bytes);
 
 /*
- * The records of one ring, to be called once for each after snapshot_copy_rings(). Valid until the next
- * call.
+ * Gets the records of one ring. Call it once for each ring after snapshot_copy_rings(). Valid until
+ * the next call.
  */
 const struct backward_copy *snapshot_read(struct snapshot *snapshot, size_t index);
 
 /* Resumes the rings that were not read, after a failure, and frees their copies. */
 void snapshot_drop(struct snapshot *snapshot);
-
-#endif

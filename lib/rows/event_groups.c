@@ -69,8 +69,7 @@ static bool has_event(const struct sp_group *group, size_t event)
  */
 static bool is_known(const struct event_groups *groups, const struct sp_group *group)
 {
-	for (size_t i = 0; i < groups->count; i++) {
-		const struct sp_group *other = &groups->items[i];
+	vec_each (other, groups) {
 		if (other->profile_count == group->profile_count &&
 		    !memcmp(other->profiles, group->profiles,
 			    group->profile_count * sizeof(*group->profiles)))
@@ -79,12 +78,15 @@ static bool is_known(const struct event_groups *groups, const struct sp_group *g
 	return false;
 }
 
-/* Adds the events of a range as a group, except those that only bring mappings. */
+/*
+ * Adds the events of a range as a group, except those that only bring mappings. Adds none if fewer
+ * than two are left, or the group is known.
+ */
 static struct sp_error *add_group(const struct sp_reader *reader, const struct event_range *range,
 				  struct arena *arena, struct event_groups *groups)
 {
 	size_t *profiles = arena_alloc(arena, range->count * sizeof(*profiles));
-	char *copy = arena_copy_string(arena, range->name, strlen(range->name));
+	char *copy = arena_strdup(arena, range->name);
 	struct sp_group group = {.name = copy, .profiles = profiles};
 	NEED(profiles && copy);
 	for (size_t i = range->first; i < range->first + range->count; i++) {

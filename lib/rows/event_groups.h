@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Finds the groups of a recording's events. */
-#ifndef ROWS_EVENT_GROUPS_H
-#define ROWS_EVENT_GROUPS_H
+#pragma once
 
 #include <sprof/analysis.h>
 #include "base/arena.h"
@@ -19,5 +18,3 @@ struct event_groups {
 struct sp_error *event_groups_find(const struct sp_reader *reader, enum sp_grouping grouping,
 				   struct arena *arena, struct event_groups *ret) SP_MUST_CHECK;
 void event_groups_deinit(struct event_groups *groups);
-
-#endif

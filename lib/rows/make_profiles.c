@@ -2,9 +2,11 @@
 #include "rows/make_profiles.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "frames/shown_names.h"
+#include "record/python_record.h"
 #include "rows/timeline.h"
 #include "rows/value_text.h"
 
@@ -35,6 +37,21 @@ static bool make_source(struct merged *merged, size_t index, struct profile_sour
 	return programs_weights(&summed->unsampled, &analysis->arena, ret);
 }
 
+/* Returns the part of all weight in stacks with a Python function that could not be read. */
+static double unresolved_part(const struct profile_source *source)
+{
+	uint64_t weight = 0;
+	vec_each (tally, source->tallies) {
+		const struct function *function = tally->function == TALLY_NONE ? NULL :
+						  &source->functions->items[tally->function];
+		if (function && function->function &&
+		    !strcmp(function->function, PYTHON_UNRESOLVED))
+			weight = weight_add(weight, source->children ? tally->total_weight :
+						    tally->self_weight);
+	}
+	return source->whole.weight ? (double)weight / (double)source->whole.weight : 0;
+}
+
 /* Sets the times of a mode in which rows and nodes have states. */
 static void set_states(struct merged *merged, size_t index, struct profile_source *source)
 {
@@ -44,6 +61,7 @@ static void set_states(struct merged *merged, size_t index, struct profile_sourc
 	if (merged->options->samples.relative)
 		from->states.sums = from->states.shown;
 	from->states.n_eff = weight_sums_effective(&from->all);
+	from->states.preempted_n_eff = weight_sums_effective(&from->preempted);
 	source->states = &from->states;
 	source->whole = (struct weight_sums){.weight = state_sums_total(&from->states.sums)};
 }
@@ -59,6 +77,7 @@ static bool make_profile(struct merged *merged, size_t index, struct profile_sou
 	if (merged->batch_count)
 		source->batches = interval_batches_of(whole->items, whole->count,
 						      weight_sums_effective(&source->whole));
+	source->unresolved = unresolved_part(source);
 	if (!programs_list(&merged->events[index].unsampled, &analysis->arena, profile) ||
 	    !profile_rows(source, &analysis->arena, profile))
 		return false;
@@ -78,8 +97,7 @@ static bool make_profile(struct merged *merged, size_t index, struct profile_sou
 /* Makes the rows of each event group by joining the rows of its events. */
 static bool join_groups(struct sp_analysis *analysis, const struct profile_source *all)
 {
-	for (size_t i = 0; i < analysis->groups.count; i++) {
-		struct sp_group *group = &analysis->groups.items[i];
+	vec_each (group, &analysis->groups) {
 		CLEANUP_FREE struct profile_source *sources =
 			calloc(group->profile_count, sizeof(*sources));
 		if (!sources)

@@ -453,8 +453,7 @@ void summed_deinit(struct summed *summed)
 
 void workers_deinit(struct workers *workers)
 {
-	for (size_t i = 0; i < workers->count; i++) {
-		struct worker *worker = &workers->items[i];
+	vec_each (worker, workers) {
 		counted_deinit(&worker->counted);
 		resolved_deinit(&worker->resolved);
 		summed_deinit(&worker->summed);

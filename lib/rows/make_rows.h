@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Phase 3 of the analysis: makes a worker's rows, by walking its resolved chains as a tree. */
-#ifndef ROWS_MAKE_ROWS_H
-#define ROWS_MAKE_ROWS_H
+#pragma once
 
 #include "profile/tally.h"
 #include "rows/resolve_chains.h"
@@ -55,5 +54,3 @@ struct worker_leaf {
 
 /* Moves to the next leaf of all workers. Returns false if there are no more. */
 bool workers_next_leaf(const struct workers *workers, struct worker_leaf *at);
-
-#endif

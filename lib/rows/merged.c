@@ -82,8 +82,7 @@ static struct sp_error *number_events(struct merged *merged, struct event_names 
 	names->count_of = (struct u64map){0};
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
-		const uint32_t *number = number_event(names, event->name,
-						      (uint32_t)analysis->events.count);
+		const uint32_t *number = number_event(names, event->name, analysis->events.count);
 		NEED(number);
 		if (*number >= SP_EVENT_NONE)
 			return error_new(SP_ERROR_LIMIT, "the recordings have more than %u events",
@@ -130,8 +129,8 @@ static struct sp_error *find_groups(struct merged *merged, const struct sp_recor
 		if (error)
 			return error;
 	}
-	for (size_t i = 0; i < analysis->groups.count; i++)
-		merged->keys.replicates |= analysis->groups.items[i].ratio_count > 0;
+	vec_each (group, &analysis->groups)
+		merged->keys.replicates |= group->ratio_count > 0;
 	return NULL;
 }
 
@@ -215,6 +214,7 @@ void merged_deinit(struct merged *merged)
 	vec_deinit(&merged->numbered);
 	u64map_deinit(&merged->numbered_of);
 	u64map_deinit(&merged->thread_of);
+	pools_deinit(&merged->pools);
 	vec_deinit(&merged->timed);
 }
 
@@ -227,8 +227,8 @@ static uint64_t add_numbered(struct merged *merged, const struct numbered *added
 	bool is_new;
 	if (!vec_reserve(&merged->numbered, merged->numbered.count + 1))
 		return UINT64_MAX;
-	const uint32_t *first = u64map_put(&merged->numbered_of, added->number,
-					   (uint32_t)merged->numbered.count, &is_new);
+	const uint32_t *first =
+		u64map_put(&merged->numbered_of, added->number, merged->numbered.count, &is_new);
 	if (!first)
 		return UINT64_MAX;
 	for (size_t i = *first; i < merged->numbered.count; i++) {
@@ -285,6 +285,44 @@ static uint32_t add_detail(struct merged *merged, const struct work *work,
 	return details_add(&into->details, words);
 }
 
+/* Returns whether rows have the threads of each process that have one name, and their number. */
+static bool counts_threads(const struct merged *merged, const struct work *work)
+{
+	const bool *keys = merged->keys.rows;
+	return merged->options->rows.pools && keys[SP_KEY_PID] && !keys[SP_KEY_TID] &&
+	       work->times->weigher->of_threads && work->times->states;
+}
+
+/* Returns whether a lifetime is not left out, and has a part in the ranges of --time. */
+static bool is_shown(const struct times *times, uint32_t lifetime)
+{
+	const struct slices *slices = &times->slices;
+	bool shown = false;
+	for (uint32_t i = slices->first[lifetime]; i < slices->first[lifetime + 1]; i++)
+		shown |= slices_get(slices, i).shown;
+	return shown && !times_leaves_out(times, lifetime);
+}
+
+/* Counts the shown threads by their last name. Returns false when out of memory. */
+static bool count_threads(struct merged *merged, const struct work *work)
+{
+	const struct times *times = work->times;
+	bool done = true;
+	pools_deinit(&merged->pools);
+	merged->pools = (struct pools){0};
+	if (!counts_threads(merged, work))
+		return true;
+	for (size_t i = 0; done && i < task_states_count(times->states); i++) {
+		const struct task_totals *of = task_states_totals(times->states, i);
+		uint64_t last_ns = of->end_ns - (of->end_ns > of->begin_ns);
+		if (is_shown(times, i))
+			done = pools_count(&merged->pools, of->pid,
+					   machine_comm(work->read->machine, of->pid, of->tid,
+							last_ns));
+	}
+	return done;
+}
+
 /* Adds a worker's group to the merged event. Returns its index there; UINT32_MAX when out of memory
  * for its texts. */
 static uint32_t add_group(struct merged *merged, const struct merged_recording *recording,
@@ -301,8 +339,12 @@ static uint32_t add_group(struct merged *merged, const struct merged_recording *
 		if (group.detail == UINT32_MAX)
 			return UINT32_MAX;
 	}
+	const char *comm = from->comm && counts_threads(merged, work)
+				   ? pools_find_counted(&merged->pools, from->pid, from->comm)
+				   : NULL;
 	if (from->comm)
-		group.comm = strtab_add(&merged->analysis->strings, work_comm(work, from->comm));
+		group.comm = strtab_add(&merged->analysis->strings,
+					comm ?: work_comm(work, from->comm));
 	return from->comm && !group.comm ? UINT32_MAX : groups_add(&into->groups, &group);
 }
 
@@ -413,8 +455,8 @@ static void sum_up(const struct workers *workers, uint16_t event, struct sp_prof
 	const struct event_throttling throttling = losses_throttling(losses, event);
 	const struct sp_analysis_samples *samples = &work->options->samples;
 	struct weight_sums all = {0}, shown = {0};
-	for (size_t i = 0; i < workers->count; i++) {
-		const struct event_sums *sums = &workers->items[i].counted.events[event];
+	vec_each (worker, workers) {
+		const struct event_sums *sums = &worker->counted.events[event];
 		weight_sums_merge(&all, &sums->all);
 		weight_sums_merge(&shown, &sums->shown);
 		add_ends(profile->stacks, sums->ends);
@@ -429,13 +471,16 @@ static void sum_up(const struct workers *workers, uint16_t event, struct sp_prof
 	const struct scaled_clock *clock = times_scaled_clock(work->times, event);
 	if (clock)
 		scale_sums(workers, clock, &all, &shown);
+	if (work->times->roles[event] == ROLE_PREEMPTED)
+		weight_sums_merge(&into->preempted, &all);
 	if (work->times->roles[event] == ROLE_ON_CPU) {
 		weight_sums_merge(&into->all, &all);
 		weight_sums_merge(&into->shown, &shown);
 	}
 	profile->samples = all.samples;
 	profile->weight = all.weight;
-	profile->weight_is_scaled = clock;
+	profile->weight_is_scaled = clock || (work->read->sideband.dithered && of->attr.freq &&
+					      record_is_clock(of->attr.type, of->attr.config));
 	profile->shown_samples = shown.samples;
 	profile->shown_weight = shown.weight;
 	profile->lost = sp_losses_count(losses, event);
@@ -489,8 +534,8 @@ static void add_times_of_threads(const struct workers *workers, const struct tim
 				 struct sp_profile *profile, struct state_whole *whole)
 {
 	struct state_sums leaves = {0}, wakeups = {0};
-	for (size_t i = 0; i < workers->count; i++) {
-		const struct counted *counted = &workers->items[i].counted;
+	vec_each (worker, workers) {
+		const struct counted *counted = &worker->counted;
 		for (uint32_t j = 0; j < counted->times.wakeups.count; j++)
 			if (!j || !times_leaves_out(times, j - 1))
 				state_sums_add(&wakeups, &counted->times.wakeups.items[j]);
@@ -523,8 +568,8 @@ static bool add_whole(const struct merged *merged, const struct merged_recording
 		for (size_t i = 0; i < self->count; i++)
 			whole[i % INTERVAL_PARTS] += self->items[i];
 	else if (workers->work->part_ns)
-		for (size_t i = 0; i < workers->count; i++)
-			part_sums_add(whole, &workers->items[i].counted.parts.whole[event]);
+		vec_each (worker, workers)
+			part_sums_add(whole, &worker->counted.parts.whole[event]);
 	return true;
 }
 
@@ -548,8 +593,11 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 			/* Weights are added below, for all events. */
 			struct sp_profile one = *total;
 			one.weight = one.shown_samples = one.shown_weight = one.missing_weight = 0;
-			if (work->times->roles[i] == ROLE_NONE)
+			if (work->times->roles[i] == ROLE_NONE) {
+				vec_each (worker, workers)
+					all->other_samples += worker->counted.events[i].recorded;
 				continue;
+			}
 			if (work->times->roles[i] != ROLE_ON_CPU)
 				all->wait_samples += one.samples;
 			add_totals(all, &one);
@@ -581,9 +629,9 @@ static struct sp_error *take_time_bins(struct sp_analysis *analysis,
 {
 	analysis->time_bins = calloc(recording->event_count + 1, sizeof(*analysis->time_bins));
 	NEED(analysis->time_bins);
-	for (size_t i = 0; i < workers->count; i++)
+	vec_each (worker, workers)
 		for (size_t event = 0; event < recording->event_count; event++) {
-			struct time_bins **bins = &workers->items[i].counted.time_bins[event];
+			struct time_bins **bins = &worker->counted.time_bins[event];
 			struct time_bins **to = &analysis->time_bins[recording->events[event]];
 			if (!*to)
 				*to = take_ptr(*bins);
@@ -647,6 +695,7 @@ struct sp_error *merged_add(struct merged *merged, struct merged_recording *reco
 	/* Files of one rotation are one run. */
 	if (merged_by_run(merged) && workers->work->read->sideband.is_part)
 		merged->batch_count = 0;
+	NEED(count_threads(merged, workers->work));
 	NEED(!timeline || timeline_begin_recording(merged, recording, workers));
 	for (size_t i = 0; i < workers->count; i++)
 		NEED(add_tallies(merged, recording, &workers->items[i]) &&

@@ -3,9 +3,9 @@
  * Merges all recordings of an analysis. Events with equal names become one event, and rows with equal
  * keys one row. A recording is added after its workers made rows; afterwards it may be released.
  */
-#ifndef ROWS_MERGED_H
-#define ROWS_MERGED_H
+#pragma once
 
+#include "machine/pools.h"
 #include "rows/make_rows.h"
 #include "rows/merged_event.h"
 #include "rows/result.h"
@@ -42,6 +42,7 @@ struct merged {
 				        * here */
 	struct u64map numbered_of;     /* id or inode number -> its first index in `numbered` */
 	struct analysis_keys keys;
+	struct pools pools;            /* pools of processes, if rows have them */
 	struct u64map thread_of;       /* pid, tid -> index of the timelines' threads */
 	struct timed_cells timed;      /* modes of time: the recording's cells, to be placed */
 	unsigned int part_shift;       /* widest parts of the recordings, see timed_cells_shift() */
@@ -77,5 +78,3 @@ struct sp_error *merged_add(struct merged *merged, struct merged_recording *reco
  * weight.
  */
 void merged_scale_findings(struct merged *merged);
-
-#endif

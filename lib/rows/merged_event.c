@@ -25,7 +25,7 @@ uint32_t merged_event_text(struct merged_event *event, const char *interned)
 		return 0;
 	}
 	*text = interned;
-	return (uint32_t)(text - event->texts.items);
+	return text - event->texts.items;
 }
 
 bool merged_event_replicate(struct merged_event *event, uint32_t row, uint8_t replicate,

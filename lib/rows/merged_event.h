@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Result of one event, summed over all workers and recordings: the input for its profile. */
-#ifndef ROWS_MERGED_EVENT_H
-#define ROWS_MERGED_EVENT_H
+#pragma once
 
 #include "profile/cells.h"
 #include "profile/detail.h"
@@ -23,6 +22,7 @@ struct merged_event {
 	struct u64map text_of;    /* a text's address -> index in texts */
 	struct weight_sums all, shown; /* samples before filters, and samples that pass them; in a mode of
 					* time only on-CPU samples */
+	struct weight_sums preempted;  /* in a mode of time: those of preempted threads, all */
 	struct state_whole states;     /* in a mode of time; its n_eff is set last */
 	struct programs unsampled;
 	struct cells cells;       /* samples by thread and node of `paths`, if timelines are made */
@@ -45,5 +45,3 @@ uint32_t merged_event_text(struct merged_event *event, const char *interned);
 /* Adds weights to one replicate of a row. Returns false when out of memory. */
 bool merged_event_replicate(struct merged_event *event, uint32_t row, uint8_t replicate,
 			 const struct tally *tally);
-
-#endif

@@ -15,9 +15,9 @@ static uint32_t apply_mark(uint64_t word, struct node_state *state)
 	if (word == CHAIN_EXACT)
 		state->exact = true;
 	else if (chain_is_end(word))
-		state->end = (uint8_t)(word - CHAIN_END(0));
+		state->end = word - CHAIN_END(0);
 	else
-		state->cpumode = (uint16_t)(word - CHAIN_MODE(0));
+		state->cpumode = word - CHAIN_MODE(0);
 	return WORD_NONE;
 }
 
@@ -75,8 +75,7 @@ enum sp_stack_end resolved_stack_end(const struct resolved *resolved, const stru
 static void count_ends(const struct resolved *resolved)
 {
 	struct counted *counted = resolved->counted;
-	for (size_t i = 0; i < counted->leaves.count; i++) {
-		const struct leaf *leaf = &counted->leaves.items[i];
+	vec_each (leaf, &counted->leaves) {
 		uint16_t event = resolved_event(resolved, leaf);
 		counted->events[event].ends[resolved_stack_end(resolved, leaf)] += leaf->chains;
 	}

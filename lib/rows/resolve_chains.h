@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Phase 2 of the analysis: finds a frame for each instruction pointer in the counted chains. */
-#ifndef ROWS_RESOLVE_CHAINS_H
-#define ROWS_RESOLVE_CHAINS_H
+#pragma once
 
 #include "samples/counted.h"
 
@@ -43,5 +42,3 @@ void resolved_deinit(struct resolved *resolved);
 uint16_t resolved_event(const struct resolved *resolved, const struct leaf *leaf);
 uint32_t resolved_outermost(const struct resolved *resolved, const struct leaf *leaf);
 enum sp_stack_end resolved_stack_end(const struct resolved *resolved, const struct leaf *leaf);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Result of an analysis. */
-#ifndef ROWS_RESULT_H
-#define ROWS_RESULT_H
+#pragma once
 
 #include "base/strtab.h"
 #include "profile/cells.h"
@@ -22,8 +21,6 @@ struct event_timeline {
 /* A zeroed struct may be released. */
 void event_timeline_deinit(struct event_timeline *timeline);
 
-struct pass_one_result;
-
 /* Result of an analysis; owns everything that it returns. */
 struct sp_analysis {
 	struct functions functions; /* functions of rows; own all texts */
@@ -36,6 +33,7 @@ struct sp_analysis {
 	struct event_groups groups;
 	VEC(const struct sp_event *) events; /* by profile; the readers own them */
 	VEC(struct sp_finding) findings; /* ordered by importance when the analysis is done */
+	bool lacks_findings;             /* memory ran out for some */
 	VEC(struct sp_finding) notes;    /* the recorder's notes, which follow the findings, in
 					  * the order of their creation */
 	uint64_t first_ns, last_ns;
@@ -46,5 +44,3 @@ struct sp_analysis {
 	VEC(struct pass_one_result *) files; /* files of each recording, for annotations */
 	struct task_states *states;   /* for sp_analysis_state_times(); NULL: there are none */
 };
-
-#endif

@@ -183,49 +183,6 @@ static void add_states(struct placer *placer, const struct slice *slice)
 	}
 }
 
-/* Waits of a slice while their ends are made runnable. */
-struct wake_ups {
-	struct placer *placer;
-	uint64_t wake_ns, left;
-};
-
-static void move_wake_up(void *arg, const struct task_interval *interval)
-{
-	struct wake_ups *wake_ups = arg;
-	struct placer *placer = wake_ups->placer;
-	uint64_t from = interval->begin_ns, until;
-	if (interval->state != TASK_BLOCKED)
-		return;
-	if (interval->end_ns - from > wake_ups->wake_ns)
-		from = interval->end_ns - wake_ups->wake_ns;
-	for (; from < interval->end_ns; from = until) {
-		size_t part = part_of(placer, from);
-		until = earlier(interval->end_ns, end_of(placer, part));
-		uint64_t ns = earlier(earlier(until - from, wake_ups->left),
-				      placer->room[TIME_BLOCKED][part]);
-		placer->room[TIME_BLOCKED][part] -= ns;
-		placer->room[TIME_RUNNABLE][part] += ns;
-		wake_ups->left -= ns;
-	}
-}
-
-/* Makes room for time from waking to running if only schedstat has its sum. */
-static void split_blocked(struct placer *placer, const struct slice *slice,
-			  const struct timed_cell *cells, size_t count)
-{
-	uint64_t room = sum_room(placer, placer->room[TIME_RUNNABLE]), want = 0;
-	const struct task_states *states = placer->times->states;
-	for (size_t i = 0; i < count; i++)
-		if (cells[i].state == TIME_RUNNABLE)
-			want = weight_add(want, cells[i].cell.weight);
-	if (want <= room)
-		return;
-	struct wake_ups wake_ups = {placer, task_states_totals(states, slice->lifetime)->wake_ns,
-				    want - room};
-	task_states_each(states, slice->lifetime, slice->begin_ns, slice->end_ns, move_wake_up,
-			 &wake_ups);
-}
-
 /* A slice while its latency is added. */
 struct latency_lane {
 	struct placer *placer;
@@ -272,7 +229,6 @@ static void make_room(struct placer *placer, const struct timed_cell *cells, siz
 	placer->extent = extent_of(placer, slice.begin_ns, slice.end_ns);
 	if (!times->weigher->needs_parallelism) {
 		add_states(placer, &slice);
-		split_blocked(placer, &slice, cells, count);
 		return;
 	}
 	uint32_t pid = task_states_totals(times->states, slice.lifetime)->pid;
@@ -318,11 +274,11 @@ static bool place_left(struct placer *placer)
 	struct timed_cells *left = &placer->left;
 	if (!left->count)
 		return true;
-	qsort(left->items, left->count, sizeof(*left->items), compare_times);
+	vec_sort(left, compare_times);
 	if (!fill(placer, left->items, left->count, placer->room[TIME_STATES]))
 		return false;
-	for (size_t i = 0; i < left->count; i++)
-		if (!put_rest(placer, &left->items[i].cell))
+	vec_each (item, left)
+		if (!put_rest(placer, &item->cell))
 			return false;
 	left->count = 0;
 	return true;
@@ -411,8 +367,7 @@ bool timed_cells_place(struct timed_cells *from, const struct times *times, uint
 	for (int i = 0; i <= TIME_STATES; i++)
 		if (!(placer.room[i] = calloc(placer.parts, sizeof(**placer.room))))
 			return false;
-	if (from->count)
-		qsort(from->items, from->count, sizeof(*from->items), compare_cells);
+	vec_sort(from, compare_cells);
 	for (size_t i = 0, end; i < from->count; i = end) {
 		struct timed_cell *cells = &from->items[i];
 		for (end = i; end < from->count && from->items[end].slice == cells->slice;)

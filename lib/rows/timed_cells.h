@@ -9,8 +9,7 @@
  * without samples is spread over its state. Time for which the state has no room, because damaged
  * records contradict the intervals, fills other states.
  */
-#ifndef ROWS_TIMED_CELLS_H
-#define ROWS_TIMED_CELLS_H
+#pragma once
 
 #include "profile/cells.h"
 #include "times/times.h"
@@ -40,5 +39,3 @@ unsigned int timed_cells_shift(uint64_t first_ns, uint64_t last_ns);
  */
 bool timed_cells_place(struct timed_cells *from, const struct times *times, uint64_t first_ns,
 		       uint64_t last_ns, uint64_t base_ns, struct cells *to);
-
-#endif

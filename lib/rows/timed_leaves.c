@@ -149,8 +149,8 @@ static bool misses_samples(const struct workers *workers)
 		if (times->roles[event] != ROLE_ON_CPU ||
 		    !(times->weigher->of_threads || times_scaled_clock(times, event)))
 			continue;
-		for (size_t i = 0; i < workers->count; i++)
-			weight += (double)workers->items[i].counted.events[event].all.weight;
+		vec_each (worker, workers)
+			weight += (double)worker->counted.events[event].all.weight;
 		missing += (double)sp_losses_own(losses, event) * (double)times->period +
 			   (double)losses_throttling(losses, event).ns;
 		for (size_t i = 0; i < sp_losses_throttling_count(losses); i++)
@@ -165,8 +165,8 @@ struct sp_error *timed_leaves_add_rests(struct workers *workers, struct times *t
 	struct names *names = workers->work->names;
 	struct counted *first = &workers->items[0].counted;
 	CLEANUP(sample_weights_deinit) struct sample_weights all = {0};
-	for (size_t i = 0; i < workers->count; i++) {
-		const struct sample_weights *from = &workers->items[i].counted.times.strata;
+	vec_each (worker, workers) {
+		const struct sample_weights *from = &worker->counted.times.strata;
 		for (size_t j = 0; j < from->count; j++)
 			NEED(sample_weights_add(&all, &from->items[j]));
 	}
@@ -273,11 +273,11 @@ static uint64_t hash_group(const struct counted *counted, const struct group *gr
 }
 
 /*
- * Returns a number for each leaf of a worker that depends only on the samples it counts: equal
- * leaves have the same number in each worker, and in each analysis. The caller frees it. NULL when
- * out of memory.
+ * Returns a hash for each leaf of a worker that depends only on the samples it counts: equal leaves
+ * have the same hash in each worker, and in each analysis. The caller frees it. NULL when out of
+ * memory.
  */
-static uint64_t *order_leaves(const struct worker *worker, const uint64_t *frame_hashes)
+static uint64_t *hash_leaves(const struct worker *worker, const uint64_t *frame_hashes)
 {
 	const struct counted *counted = &worker->counted;
 	const struct radix *radix = &counted->chains.radix;
@@ -316,7 +316,7 @@ static struct sp_error *scale_leaves(struct workers *workers, struct times *time
 		hashes[i] = hash_frame(&names->frames.items[i]);
 	for (size_t i = 0; done && i < workers->count; i++) {
 		all[i].times = &workers->items[i].counted.times;
-		all[i].orders = order_leaves(&workers->items[i], hashes);
+		all[i].orders = hash_leaves(&workers->items[i], hashes);
 		done = all[i].orders;
 	}
 	done = done && leaf_times_scale(all, (uint32_t)workers->count, &times->strata);
@@ -347,78 +347,30 @@ static void weigh_leaves(const struct weigher *weigher, struct worker *worker,
 	}
 }
 
-/* Returns a hash of the chain from its root to a node, equal in all workers. */
-static uint64_t hash_chain(const struct radix *radix, uint32_t at, uint64_t hash)
-{
-	for (; at != RADIX_NONE; at = radix->items[at].parent)
-		for (uint32_t i = radix->items[at].run + radix->items[at].length;
-		     i-- > radix->items[at].run;)
-			hash = hash_pair(hash, radix->words.items[i]);
-	return hash;
-}
-
-/* Blocked time by thread and place: a chain with its sampled address. */
-struct blocked_places {
-	VEC(uint64_t) ns;
-	struct u64map index_of; /* hash of thread and place -> index */
-};
-
-static void places_deinit(struct blocked_places *places)
-{
-	vec_deinit(&places->ns);
-	u64map_deinit(&places->index_of);
-}
-
-/* Notes the places of leaves. Returns false when out of memory. */
+/* Notes the places of waits. Returns false when out of memory. */
 static bool note_places(const struct workers *workers, struct times *times)
 {
-	CLEANUP(places_deinit) struct blocked_places places = {0};
-	for (size_t i = 0; i < workers->count; i++) {
-		const struct counted *counted = &workers->items[i].counted;
-		for (size_t j = 0; j < counted->times.count; j++) {
-			const struct leaf *leaf = &counted->leaves.items[j];
-			const struct leaf_time *time = &counted->times.items[j];
-			uint32_t lifetime = times_lifetime(times, time);
-			if (!time->sums.ns[TIME_BLOCKED] || lifetime == LIFETIME_NONE)
-				continue;
-			uint64_t hash = hash_pair(lifetime, answer_frame(leaf->answer));
-			hash = hash_chain(&counted->chains.radix, leaf->node, hash);
-			uint64_t *ns = u64map_item(&places.index_of, hash, &places.ns);
-			if (!ns)
-				return false;
-			*ns = weight_add(*ns, time->sums.ns[TIME_BLOCKED]);
-			times_note_place(times, lifetime, *ns);
-		}
-	}
-	return true;
-}
-
-/* Notes the places of waits that have no leaves. Returns false when out of memory. */
-static bool note_places_of_waits(const struct workers *workers, struct times *times)
-{
 	CLEANUP(sample_weights_deinit) struct sample_weights all = {0};
-	for (size_t i = 0; i < workers->count; i++) {
-		const struct sample_weights *from = &workers->items[i].counted.times.places;
+	vec_each (worker, workers) {
+		const struct sample_weights *from = &worker->counted.times.places;
 		for (size_t j = 0; j < from->count; j++)
 			if (!sample_weights_add(&all, &from->items[j]))
 				return false;
 	}
-	for (size_t i = 0; i < all.count; i++)
-		times_note_place(times, key_high(all.items[i].key), all.items[i].weight);
+	vec_each (item, &all)
+		times_note_place(times, key_high(item->key), (uint32_t)item->key, item->weight);
 	return true;
 }
 
 /* Leaves out idle threads. Returns false when out of memory. */
 static bool leave_out_idle(struct workers *workers, struct times *times)
 {
-	bool noted = times->weigher->needs_wakers ? note_places_of_waits(workers, times)
-					  : note_places(workers, times);
-	if (!noted)
+	if (!note_places(workers, times) || !times_leave_out_idle(times))
 		return false;
-	if (!times_leave_out_idle(times))
+	if (!times->idle_threads)
 		return true;
-	for (size_t i = 0; i < workers->count; i++) {
-		struct counted *counted = &workers->items[i].counted;
+	vec_each (worker, workers) {
+		struct counted *counted = &worker->counted;
 		for (size_t j = 0; j < counted->times.count; j++) {
 			struct leaf_time *time = &counted->times.items[j];
 			if (!times_leaves_out(times, times_lifetime(times, time)))
@@ -441,8 +393,8 @@ struct sp_error *timed_leaves_scale(struct workers *workers, struct times *times
 	CLEANUP_FREE uint8_t *frames = reasons ? find_frame_reasons(workers->work->names) : NULL;
 	NEED(frames || !reasons);
 	TRY(scale_leaves(workers, times));
-	for (size_t i = 0; i < workers->count; i++)
-		weigh_leaves(times->weigher, &workers->items[i], frames);
+	vec_each (worker, workers)
+		weigh_leaves(times->weigher, worker, frames);
 	bool leaves_out = times->weigher->leaves_out_idle && !options->samples.all_threads;
 	NEED(!leaves_out || !times->states || leave_out_idle(workers, times));
 	return NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Gives leaves their times (times/times.h), between counting samples and making rows. */
-#ifndef ROWS_TIMED_LEAVES_H
-#define ROWS_TIMED_LEAVES_H
+#pragma once
 
 #include "rows/make_rows.h"
 
@@ -18,5 +17,3 @@ struct sp_error *timed_leaves_add_rests(struct workers *workers, struct times *t
  * When the chains are resolved.
  */
 struct sp_error *timed_leaves_scale(struct workers *workers, struct times *times) SP_MUST_CHECK;
-
-#endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/vec.h"
 #include "rows/tree_build.h"
 
 /* Parent of nodes while they are listed. */
@@ -18,10 +19,10 @@ static uint32_t add_thread(struct merged *merged, const struct merged_recording 
 			   const struct work *work, const struct task *task)
 {
 	const struct machine *machine = work->read->machine;
-	size_t recording = (size_t)(of - merged->recordings);
+	size_t recording = of - merged->recordings;
 	struct sp_analysis *analysis = merged->analysis;
 	uint64_t key = key_of_pair(task->pid, task->tid);
-	uint32_t next = (uint32_t)analysis->threads.count;
+	uint32_t next = analysis->threads.count;
 	uint32_t *index = u64map_put(&merged->thread_of, key, next, NULL);
 	if (!index || !vec_reserve(&analysis->threads, analysis->threads.count + 1))
 		return UINT32_MAX;
@@ -38,8 +39,8 @@ static uint32_t add_thread(struct merged *merged, const struct merged_recording 
 	*index = next;
 	*vec_push(&analysis->threads) = (struct sp_timeline_thread){
 		.recording = recording,
-		.pid = (int32_t)task->pid,
-		.tid = (int32_t)task->tid,
+		.pid = task->pid,
+		.tid = task->tid,
 		.comm = comm,
 		.process = process,
 	};
@@ -69,12 +70,12 @@ bool timeline_begin_recording(struct merged *merged, const struct merged_recordi
 			      const struct workers *workers)
 {
 	size_t count = 0, added = 0;
-	for (size_t i = 0; i < workers->count; i++)
-		count += workers->items[i].counted.tasks.count;
+	vec_each (worker, workers)
+		count += worker->counted.tasks.count;
 	CLEANUP_FREE const struct task **tasks = calloc(count + 1, sizeof(*tasks));
 	for (size_t i = 0; tasks && i < workers->count; i++)
-		for (size_t j = 0; j < workers->items[i].counted.tasks.count; j++)
-			tasks[added++] = &workers->items[i].counted.tasks.items[j];
+		vec_each (item, &workers->items[i].counted.tasks)
+			tasks[added++] = item;
 	if (tasks)
 		qsort(tasks, count, sizeof(*tasks), compare_tasks);
 	for (size_t i = 0; tasks && i < count; i++)
@@ -86,9 +87,9 @@ bool timeline_begin_recording(struct merged *merged, const struct merged_recordi
 static unsigned int widest_shift(const struct workers *workers)
 {
 	unsigned int shift = 0;
-	for (size_t i = 0; i < workers->count; i++)
-		if (workers->items[i].counted.cells.shift > shift)
-			shift = workers->items[i].counted.cells.shift;
+	vec_each (worker, workers)
+		if (worker->counted.cells.shift > shift)
+			shift = worker->counted.cells.shift;
 	return shift;
 }
 
@@ -166,8 +167,7 @@ static bool add_states(struct merged *merged, const struct worker *worker, const
 static uint32_t slice_of(const struct times *times, const struct task *task, uint64_t time_ns)
 {
 	size_t lifetime = task_states_lifetime(times->states, task->tid, time_ns);
-	return lifetime < LIFETIME_NONE
-		       ? slices_at(&times->slices, (uint32_t)lifetime, time_ns) : SLICE_NONE;
+	return lifetime < LIFETIME_NONE ? slices_at(&times->slices, lifetime, time_ns) : SLICE_NONE;
 }
 
 /* Adds the cells of a worker in a mode of time. Returns false when out of memory. */
@@ -179,8 +179,7 @@ static bool add_timed_cells(struct merged *merged, const struct worker *worker,
 	CLEANUP_FREE struct leaf_weight *sums = sum_leaves(counted);
 	if (!sums)
 		return false;
-	for (size_t i = 0; i < counted->cells.count; i++) {
-		const struct sp_cell *cell = &counted->cells.items[i];
+	vec_each (cell, &counted->cells) {
 		struct timed_cell timed = {.cell = *cell, .slice = SLICE_NONE};
 		const struct leaf *leaf = &counted->leaves.items[cell->node];
 		if (!leaf->samples && !leaf->weight)
@@ -213,8 +212,8 @@ static bool add_cells(struct merged *merged, const struct merged_recording *reco
 	CLEANUP_FREE struct leaf_weight *sums = scaled ? sum_leaves(counted) : NULL;
 	if (scaled && !sums)
 		return false;
-	for (size_t i = 0; i < counted->cells.count; i++) {
-		struct sp_cell cell = counted->cells.items[i];
+	vec_each (item, &counted->cells) {
+		struct sp_cell cell = *item;
 		const struct leaf *leaf = &counted->leaves.items[cell.node];
 		double from, to;
 		if (!leaf->samples && !leaf->weight)
@@ -310,7 +309,7 @@ static void arrange_losses(struct timeline_losses *losses)
 	size_t step = (losses->count + LOSSES_MAX - 1) / LOSSES_MAX, count = 0;
 	if (!losses->count)
 		return;
-	qsort(losses->items, losses->count, sizeof(*losses->items), compare_losses);
+	vec_sort(losses, compare_losses);
 	for (size_t i = 0; i < losses->count; i++) {
 		struct sp_timeline_loss loss = losses->items[i];
 		if (i % step)
@@ -442,34 +441,10 @@ const struct sp_timeline *sp_analysis_timeline(const struct sp_analysis *analysi
 	return analysis->timelines ? &analysis->timelines[index].shown : NULL;
 }
 
-const struct sp_timeline_thread *sp_timeline_thread(const struct sp_timeline *timeline,
-						    size_t index)
-{
-	const struct sp_timeline_thread *threads = timeline->threads;
-	assert(index < timeline->thread_count);
-	return &threads[index];
-}
-
-const struct sp_timeline_node *sp_timeline_node(const struct sp_timeline *timeline, size_t index)
-{
-	const struct sp_timeline_node *nodes = timeline->nodes;
-	assert(index < timeline->node_count);
-	return &nodes[index];
-}
-
-const struct sp_cell *sp_timeline_cell(const struct sp_timeline *timeline, size_t index)
-{
-	const struct sp_cell *cells = timeline->cells;
-	assert(index < timeline->cell_count);
-	return &cells[index];
-}
-
-const struct sp_timeline_loss *sp_timeline_loss(const struct sp_timeline *timeline, size_t index)
-{
-	const struct sp_timeline_loss *losses = timeline->losses;
-	assert(index < timeline->loss_count);
-	return &losses[index];
-}
+DEFINE_GETTER(sp_timeline_thread, sp_timeline_thread, sp_timeline, threads, thread_count)
+DEFINE_GETTER(sp_timeline_node, sp_timeline_node, sp_timeline, nodes, node_count)
+DEFINE_GETTER(sp_timeline_cell, sp_cell, sp_timeline, cells, cell_count)
+DEFINE_GETTER(sp_timeline_loss, sp_timeline_loss, sp_timeline, losses, loss_count)
 
 bool sp_analysis_state_times(const struct sp_analysis *analysis, size_t thread, uint64_t begin_ns,
 			     uint64_t width_ns, size_t count, struct sp_thread_times *ret)
@@ -479,7 +454,7 @@ bool sp_analysis_state_times(const struct sp_analysis *analysis, size_t thread, 
 	const struct sp_timeline_thread *of = &analysis->threads.items[thread];
 	size_t lifetimes = 0;
 	bool found = false;
-	size_t first = states ? task_states_find(states, (uint32_t)of->tid, &lifetimes) : 0;
+	size_t first = states ? task_states_find(states, of->tid, &lifetimes) : 0;
 	if (count)
 		memset(ret, 0, count * sizeof(*ret));
 	for (size_t i = first; i < first + lifetimes; i++) {

@@ -3,8 +3,7 @@
  * Makes the timelines of an analysis. Workers count cells by task and leaf; these become cells by
  * thread and node of the merged call tree.
  */
-#ifndef ROWS_TIMELINE_H
-#define ROWS_TIMELINE_H
+#pragma once
 
 #include "rows/merged.h"
 
@@ -39,5 +38,3 @@ bool timeline_end_recording(struct merged *merged, const struct merged_recording
  * out of memory.
  */
 bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_node *const *last);
-
-#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Makes the paths of call trees from resolved chains, in the order of callers or of callees. If a
- * stack's outer calls are missing, its path begins with a node that states the cause, so that it does
- * not look complete.
+ * stack's outer calls are missing, its path begins with a node that states the cause, so that it
+ * does not look complete.
  */
 #include "rows/tree_build.h"
 
@@ -13,12 +13,15 @@
 #include "base/ctx.h"
 
 /*
- * Number of words before the calls of a path: room for the command, the thread's state, and the reason
- * why the stack was truncated.
+ * Number of words before the calls of a path: room for the command, the thread's state, and the
+ * reason why the stack was truncated.
  */
 #define PREFIX 3
 
-/* A node on the current path. `words` and `root` are those of the builder before the node was added. */
+/*
+ * A node on the current path. `words` and `root` are those of the builder before the node was
+ * added.
+ */
 struct open_node {
 	uint32_t node;
 	size_t words, root;
@@ -34,24 +37,24 @@ struct end_word {
 };
 
 /*
- * State while one worker's chains are walked as a tree. `words` are those from the root to the current
- * node.
+ * State while one worker's chains are walked as a tree. `words` are those from the root to the
+ * current node.
  */
 struct tree_builder {
 	const struct work *work;
 	struct strtab *strings;
 	const struct resolved *resolved;
 	struct merged_event *const *events; /* index: event */
-	VEC(uint64_t) words;        /* words [0, PREFIX) are room for the command and the stack's end; the
-				     * calls begin at PREFIX */
-	size_t root;                /* index in `words` of the function of --callers or --callees; SIZE_MAX:
-				     * not on the path */
-	VEC(struct open_node) open;  /* nodes on the current path */
-	VEC(uint64_t) path;          /* buffer for a path that is changed before it is added to the tree */
+	/* Words [0, PREFIX) are room for the command and the stack's end; calls begin at PREFIX. */
+	VEC(uint64_t) words;
+	/* Index in `words` of the function of --callers or --callees; SIZE_MAX: not on the path. */
+	size_t root;
+	VEC(struct open_node) open; /* nodes on the current path */
+	VEC(uint64_t) path;         /* buffer for a path that is changed before it is added */
 	VEC(struct cycle) cycles;   /* calls of the path that repeat (collapse_recursion) */
 	uint32_t *first_leaf, *next_leaf;
 	size_t paths_per_leaf;
-	uint32_t *nodes;            /* nodes where paths end, see trees_build(); NULL: not requested */
+	uint32_t *nodes;  /* nodes where paths end, see trees_build(); NULL: not requested */
 	uint64_t task;              /* word of the command, if trees begin with commands */
 	VEC(uint64_t) processes; /* process_tree: the whole path, words of processes */
 	size_t fixed;               /* words that begin each path in both orders: command, state */
@@ -216,7 +219,7 @@ static void push_node(struct tree_builder *builder, uint32_t at)
 static size_t put_prefix(struct tree_builder *builder, const struct leaf *leaf,
 			 const struct leaf_part *part, uint64_t *path)
 {
-	/* With --callees, paths begin in the middle of a stack, so the stack's end does not matter. */
+	/* With --callees, paths begin in the middle of a stack: its end does not matter. */
 	bool whole = leaf->chains && !builder->work->options->stacks.callees;
 	enum sp_stack_end end = whole ? resolved_stack_end(builder->resolved, leaf) : SP_STACK_NONE;
 	size_t begin = PREFIX;
@@ -242,8 +245,8 @@ static void mark(struct tree_builder *builder, struct paths *paths, size_t befor
 }
 
 /*
- * Copies the words to a buffer in which they may be changed, with the room before the calls. NULL when
- * out of memory.
+ * Copies the words to a buffer in which they may be changed, with the room before the calls. NULL
+ * when out of memory.
  */
 static uint64_t *copy_words(struct tree_builder *builder)
 {
@@ -255,8 +258,8 @@ static uint64_t *copy_words(struct tree_builder *builder)
 }
 
 /*
- * Returns the path down to the sampled function: PREFIX free words, then *calls_ret calls. NULL when
- * out of memory.
+ * Returns the path down to the sampled function: PREFIX free words, then *calls_ret calls. NULL
+ * when out of memory.
  */
 static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf, size_t *calls_ret)
 {
@@ -268,11 +271,12 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 		     !options->stacks.callees;
 	uint64_t *path = as_is ? builder->words.items : copy_words(builder);
 	/*
-	 * `root` is SIZE_MAX if only an unmapped address has the root's name, which is not part of the
-	 * path: uses the last call.
+	 * `root` is SIZE_MAX if only an unmapped address has the root's name, which is not part of
+	 * the path: uses the last call.
 	 */
 	size_t last = builder->words.count - 1, at = builder->root < last ? builder->root : last;
-	size_t first = options->stacks.callees ? at : PREFIX, end = (options->stacks.callers ? at : last) + 1;
+	size_t first = options->stacks.callees ? at : PREFIX;
+	size_t end = (options->stacks.callers ? at : last) + 1;
 	builder->words.count = above;
 	builder->root = root;
 	*calls_ret = end - first;
@@ -293,6 +297,20 @@ static void add_words(struct tree_builder *builder, const struct leaf *leaf,
 		paths_add_times(paths, node, &part->times);
 }
 
+/*
+ * Collapses repeated calls in place; returns how many are left. A function that is inlined into
+ * itself is the same call, as its split parts are.
+ */
+static size_t collapse(struct tree_builder *builder, uint64_t *words, size_t count)
+{
+	const struct function *functions = builder->work->labels->nodes->items;
+	for (size_t i = 1; i < count; i++)
+		if (!((words[i - 1] | words[i]) & PATHS_TEXT) &&
+		    function_equals(&functions[words[i - 1]], &functions[words[i]], false))
+			words[i] = words[i - 1];
+	return cycles_collapse(words, count, builder->cycles.items);
+}
+
 /* Adds a part of a leaf; `place`: the part's number. */
 static void add_call_path(struct tree_builder *builder, const struct leaf *leaf,
 			  const struct leaf_part *part, size_t place)
@@ -306,7 +324,7 @@ static void add_call_path(struct tree_builder *builder, const struct leaf *leaf,
 		return;
 	size_t begin = put_prefix(builder, leaf, part, path);
 	if (options->tree.collapse_recursion)
-		calls = cycles_collapse(path + PREFIX, calls, builder->cycles.items);
+		calls = collapse(builder, path + PREFIX, calls);
 	size_t count = PREFIX - begin + calls;
 	if (options->tree.order == SP_TREE_CALLEE)
 		reverse(path + begin, count, builder->fixed);

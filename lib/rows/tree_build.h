@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Makes the paths of call trees from resolved chains. */
-#ifndef ROWS_TREE_BUILD_H
-#define ROWS_TREE_BUILD_H
+#pragma once
 
 #include "rows/merged_event.h"
 #include "rows/resolve_chains.h"
@@ -20,5 +19,3 @@ static inline size_t trees_paths_per_leaf(const struct weigher *weigher)
  */
 bool trees_build(struct strtab *strings, struct merged_event *const *events,
 		 const struct resolved *resolved, uint32_t *nodes_ret);
-
-#endif

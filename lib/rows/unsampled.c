@@ -66,9 +66,9 @@ static void add_to_program(struct programs *programs, struct unsampled_program *
 static uint64_t task_samples(const struct workers *workers, uint16_t event, uint32_t tid)
 {
 	uint64_t samples = 0;
-	for (size_t i = 0; i < workers->count; i++) {
-		const uint32_t *counted = u64map_find(&workers->items[i].counted.task_samples,
-						      key_of_pair(event, tid));
+	vec_each (worker, workers) {
+		const uint32_t *counted =
+			u64map_find(&worker->counted.task_samples, key_of_pair(event, tid));
 		samples += counted ? *counted : 0;
 	}
 	return samples;
@@ -109,8 +109,8 @@ static bool sum_counts(const struct workers *workers, uint16_t event, struct pro
 
 static bool has_counts(const struct sideband *sideband, uint16_t event)
 {
-	for (size_t i = 0; i < sideband->task_counts.count; i++)
-		if (sideband->task_counts.items[i].event == event)
+	vec_each (task_count, &sideband->task_counts)
+		if (task_count->event == event)
 			return true;
 	return false;
 }
@@ -305,7 +305,7 @@ static bool add_epochs(const struct work *work, const struct scaled_clock *clock
 {
 	const struct times *times = work->times;
 	const struct epochs *epochs = &times->clocks.epochs;
-	uint32_t number = (uint32_t)(clock - times->clocks.items);
+	uint32_t number = clock - times->clocks.items;
 	for (uint32_t i = 0; i < epochs->count; i++) {
 		const struct slice slice = epochs_get(epochs, i);
 		const struct task_totals *of = task_states_totals(times->states, slice.lifetime);
@@ -347,8 +347,7 @@ bool unsampled_find(const struct workers *workers, uint16_t event, const struct 
 
 bool programs_merge(struct programs *into, const struct programs *from)
 {
-	for (size_t i = 0; i < from->rows.count; i++) {
-		const struct unsampled_program *one = &from->rows.items[i];
+	vec_each (one, &from->rows) {
 		struct unsampled_program *all = program_named(into, one->ended.comm);
 		if (!all)
 			return false;

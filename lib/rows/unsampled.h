@@ -3,8 +3,7 @@
  * Finds threads and processes without a sample, the weight that is missing for that reason, and the
  * weight without a known place, for each program.
  */
-#ifndef ROWS_UNSAMPLED_H
-#define ROWS_UNSAMPLED_H
+#pragma once
 
 #include "profile/profile.h"
 #include "rows/make_rows.h"
@@ -41,5 +40,3 @@ bool programs_list(const struct programs *programs, struct arena *arena, struct 
 /* Sets the weight that each program's rows may lack or have in excess. False when out of memory. */
 bool programs_weights(const struct programs *programs, struct arena *arena,
 		      struct profile_source *source);
-
-#endif

@@ -16,7 +16,7 @@ static const char *format_value(struct merged *merged, const char *format, ...)
 	va_start(args, format);
 	int size = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return arena_copy_string(&merged->analysis->arena, text, (size_t)size);
+	return arena_copy_string(&merged->analysis->arena, text, size);
 }
 
 static bool describe_symbol(const struct function *function, struct sp_value *ret)
@@ -125,7 +125,7 @@ static bool describe_number(struct merged *merged, enum sp_key key, uint64_t num
 		break;
 	default:
 		if (word_text(key, number, text, sizeof(text)))
-			ret->text = arena_copy_string(&merged->analysis->arena, text, strlen(text));
+			ret->text = arena_strdup(&merged->analysis->arena, text);
 		else
 			ret->text = format_value(merged, "%llu", (unsigned long long)number);
 		break;

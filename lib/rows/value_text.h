@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Makes the texts of values that are keys of rows. */
-#ifndef ROWS_VALUE_TEXT_H
-#define ROWS_VALUE_TEXT_H
+#pragma once
 
 #include <sprof/profile.h>
 
@@ -10,5 +9,3 @@
  */
 bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 		    struct sp_value *ret);
-
-#endif

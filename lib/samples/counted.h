@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Types of phase 1 of the analysis: counting samples by call chain. */
-#ifndef SAMPLES_COUNTED_H
-#define SAMPLES_COUNTED_H
+#pragma once
 
 #include <sprof/private/command.h>
 #include <sprof/trace.h>
@@ -51,9 +50,7 @@ static inline const char *work_comm(const struct work *work, const char *comm)
 	return (pools ? machine_pool(work->read->machine, comm) : NULL) ?: comm;
 }
 
-/*
- * A thread, with the time span in which its name and mappings do not change (machine_span()).
- */
+/* A thread, with the time span in which its name and mappings do not change (machine_span()). */
 struct task {
 	uint32_t pid, tid;
 	struct machine_span span;
@@ -249,5 +246,3 @@ static inline size_t counted_leaf_parts(const struct counted *counted, uint32_t 
 					 index < times->count ? &times->items[index] : NULL};
 	return counted->work->times->weigher->split_leaf(&timed, ret);
 }
-
-#endif

@@ -10,8 +10,7 @@
  *
  * A run of the garbage collector is one frame: its callees in user code are left out.
  */
-#ifndef SAMPLES_FOLD_PYTHON_H
-#define SAMPLES_FOLD_PYTHON_H
+#pragma once
 
 #include "samples/counted.h"
 
@@ -23,5 +22,3 @@
  */
 bool fold_python(struct counted *counted, uint32_t view, struct callers *callers,
 		 uint32_t *leaf_ret);
-
-#endif

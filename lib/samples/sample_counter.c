@@ -36,7 +36,7 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 		.comm = keys[SP_KEY_COMM] ? task->span.name : NULL,
 		.pid = keys[SP_KEY_PID] ? (int32_t)task->pid : 0,
 		.tid = keys[SP_KEY_TID] ? (int32_t)task->tid : 0,
-		.cpu = (int32_t)cpu,
+		.cpu = cpu,
 		.detail = detail,
 		.replicate = place->replicate,
 		.stratum = time->stratum,
@@ -67,9 +67,8 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 	const struct sp_filter *filter = &work->options->filter;
 	const struct sp_number_list *cpus = &filter->cpus;
 	const struct sp_number_list *counts = &filter->parallelism;
-	bool counts_pass = !counts->count ||
-			   filter_number(counts->items, counts->count,
-					 (int32_t)sample_parallelism(work, sample));
+	bool counts_pass = !counts->count || filter_number(counts->items, counts->count,
+							   sample_parallelism(work, sample));
 	uint64_t time_ns = sample_time(counted, record);
 	struct task *task = sample_task(counted, sample->pid, sample->tid, time_ns);
 	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
@@ -84,7 +83,7 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 		.replicate =
 			work->keys->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
 		.shown = task && task->shown && of->shown &&
-			 filter_number(cpus->items, cpus->count, (int32_t)cpu) && counts_pass &&
+			 filter_number(cpus->items, cpus->count, cpu) && counts_pass &&
 			 (!filter_has_commands(filter) ||
 			  sample_command_is_shown(counted, task, time_ns)),
 		.view = view,
@@ -107,7 +106,7 @@ uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
 	}
 	if (counted->leaves.count > before)
 		*leaf = (struct leaf){.node = node, .answer = answer};
-	return (uint32_t)(leaf - counted->leaves.items);
+	return leaf - counted->leaves.items;
 }
 
 /*
@@ -121,7 +120,7 @@ static bool find_outer(struct counted *counted, struct chain *chain, const struc
 	uint64_t ip;
 	uint16_t cpumode;
 	bool exact;
-	chain->depth = (uint32_t)callers_depth(callers);
+	chain->depth = callers_depth(callers);
 	for (; callers_outermost(&left, &ip, &cpumode, &exact); callers_drop_outermost(&left)) {
 		chain->outer = address_cache_find(&counted->answers,
 						  (struct code_address){ip, view, cpumode, !exact});
@@ -157,7 +156,7 @@ static struct chain *chain_of(struct counted *counted, uint32_t root,
 		return NULL;
 	chain->limited = limit && callers_limit(&callers, limit);
 	chain->left_misc = callers.misc;
-	chain->left = (uint32_t)callers.count;
+	chain->left = callers.count;
 	if (!counted->work->only_leaves)
 		chain->node = chains_intern(&counted->chains, root, &callers);
 	else if (!find_outer(counted, chain, &callers, view))
@@ -252,7 +251,7 @@ static void add_to_part(struct counted *counted, struct leaf *leaf, uint32_t par
 			return;
 		}
 		*last = (struct part_weight){.part = part, .earlier = leaf->last_part};
-		leaf->last_part = (uint32_t)parts->count;
+		leaf->last_part = parts->count;
 	}
 	last->weight += weight;
 }
@@ -286,10 +285,11 @@ static void add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 		weight_sums_merge(&counted->events[sample->event].shown, &one);
 }
 
-/* Returns whether a sample's stack ends outside of the kernel: that of a wait. */
+/* Returns whether a sample's stack ends outside of the kernel: that of a thread off the CPU. */
 static bool ends_in_user(const struct counted *counted, const struct sample_time *time)
 {
-	return time->is_wait && !counted->work->options->stacks.kernel_waits;
+	bool is_off = time->is_wait || time->is_preempted;
+	return is_off && !counted->work->options->stacks.kernel_waits;
 }
 
 /* Saves a sample with a truncated stack for count_truncated_samples(). */
@@ -312,8 +312,8 @@ static void add_truncated(struct counted *counted, const struct rooted_sample *r
 		.time = counted->sample.time,
 		.sampled = sampled_of(record),
 		.number = stack->number,
-		.kernel_begin = (uint32_t)begin,
-		.kernel_count = (uint32_t)count,
+		.kernel_begin = begin,
+		.kernel_count = count,
 		.misc = stack->callers.misc,
 	};
 }
@@ -378,7 +378,7 @@ static bool drop_kernel(struct counted *counted, struct stack *stack, uint32_t r
 		if (!chain->known) {
 			stacks_check(&counted->stacks, view, callers);
 			chain->left_misc = callers->misc;
-			chain->left = (uint32_t)callers->count;
+			chain->left = callers->count;
 			chain->known = true;
 		}
 		callers->misc = chain->left_misc;
@@ -399,11 +399,39 @@ static bool drop_kernel(struct counted *counted, struct stack *stack, uint32_t r
 	return chain->known;
 }
 
+/*
+ * Returns whether a lock or a disk holds up a thread with this stack, or in this system call
+ * (number plus 1, or 0).
+ */
+static bool is_held_up(struct counted *counted, const struct callers *callers, uint32_t view,
+		       uint32_t syscall)
+{
+	struct code_address at = {callers->leaf_ip, view, callers->leaf_cpumode, false};
+	const char *arch = sp_reader_info(counted->work->read->reader)->arch;
+	uint32_t answer = address_cache_find(&counted->answers, at);
+	at.cpumode = callers->cpumode;
+	at.caller = !callers->exact;
+	for (size_t i = 0; i < callers->count && !(answer & ANSWER_HOLDS_UP); i++) {
+		at.ip = callers->ips[i];
+		if (chain_is_mark(at.ip)) {
+			uint16_t cpumode = chain_mark_cpumode(at.ip);
+			at.caller = cpumode != at.cpumode;
+			at.cpumode = cpumode;
+			continue;
+		}
+		answer = address_cache_find(&counted->answers, at);
+		at.caller = true;
+	}
+	counted->failed |= answer == ANSWER_FAILED;
+	return answer & ANSWER_HOLDS_UP ||
+	       (syscall && wait_reason_holds_up(wait_reason_of_syscall(arch, syscall - 1)));
+}
+
 void count_place(struct counted *counted, const struct sp_record *record)
 {
 	struct place_of_sample place;
-	uint32_t lifetime;
-	uint64_t ns = threads_blocked_ns(counted->work->times, record, &lifetime);
+	uint32_t lifetime, syscall;
+	uint64_t ns = threads_blocked_ns(counted->work->times, record, &lifetime, &syscall);
 	if (!ns)
 		return;
 	counted->failed |= !sample_place(counted, record, &place);
@@ -413,13 +441,14 @@ void count_place(struct counted *counted, const struct sp_record *record)
 		return;
 	}
 	struct callers callers = stack->callers, kernel;
-	if (!counted->work->options->stacks.kernel_waits)
-		callers_drop_kernel(&callers, &kernel);
-	uint64_t hash = hash_bytes(callers.ips, callers.count * sizeof(*callers.ips));
-	const struct sample_weight weight = {
-		.key = key_of_pair(lifetime, (uint32_t)hash_pair(hash, callers.leaf_ip)),
-		.weight = ns,
-	};
+	uint32_t where = PLACE_HELD_UP;
+	if (!is_held_up(counted, &callers, place.view, syscall)) {
+		if (!counted->work->options->stacks.kernel_waits)
+			callers_drop_kernel(&callers, &kernel);
+		uint64_t hash = hash_bytes(callers.ips, callers.count * sizeof(*callers.ips));
+		where = (uint32_t)hash_pair(hash, callers.leaf_ip) | 1;
+	}
+	const struct sample_weight weight = {.key = key_of_pair(lifetime, where), .weight = ns};
 	counted->failed |= !sample_weights_add(&counted->times.places, &weight);
 }
 
@@ -472,7 +501,7 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 		.answer = answer,
 		.event = event,
 		.shown = place.shown,
-		.part = (uint8_t)counted->sample.part,
+		.part = counted->sample.part,
 		.weight = weight,
 		.task = counted->tasks.last,
 	};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Counts one sample under its thread, its group and its call chain. */
-#ifndef SAMPLES_SAMPLE_COUNTER_H
-#define SAMPLES_SAMPLE_COUNTER_H
+#pragma once
 
 #include "samples/counted.h"
 
@@ -27,9 +26,8 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 		  struct place_of_sample *ret);
 
 /*
- * Returns the root of the chains for a task, an event and values. `words` is NULL if no key is a value.
- * `kernel_chain`: see struct group.
- * Returns RADIX_NONE when out of memory.
+ * Returns the root of the chains for a task, an event and values. `words` is NULL if no key is a
+ * value. `kernel_chain`: see struct group. Returns RADIX_NONE when out of memory.
  */
 uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
 		     const uint64_t *words, uint32_t kernel_chain);
@@ -61,5 +59,3 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
  * Counts the samples with truncated stacks, when it is known which stacks can be repaired (`repaired`).
  */
 struct sp_error *count_truncated_samples(struct counted *counted) SP_MUST_CHECK;
-
-#endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
+ * Counts the samples of a range: a record is decoded, weighed and given to count_sample().
+ *
  * Samples with counter values (leader sampling). Each sample stands for the increase of every
  * counter of the group since the last sample of the same event, CPU and task.
  *
@@ -35,9 +37,6 @@
  */
 #define PERIODS_MOST 4
 #define FIRST_MOST 10000000
-
-DEFINE_CLEANUP(struct walker *, walker_free)
-DEFINE_CLEANUP(struct decoder *, decoder_free)
 
 /*
  * Returns a counter's state, which is zeroed if it is new. Valid until the next call. NULL when
@@ -250,7 +249,7 @@ static uint32_t part_of(struct counted *counted, uint64_t time_ns)
 				: 0;
 	part = part < INTERVAL_PARTS ? part : INTERVAL_PARTS - 1;
 	counted->part_begin_ns = work->parts_begin_ns + part * work->part_ns;
-	return (uint32_t)part;
+	return part;
 }
 
 /* Counts a sample, or the parts of it that have weights. */
@@ -267,9 +266,9 @@ static void count_parts(struct counted *counted, const struct sp_record *record)
 		counted->sample.part = part_of(counted, record->sample.time_ns);
 	if (counted->work->options->samples.memory)
 		counted->events[record->event].accesses += sample_has_access(&record->sample);
-	if (record->event == times->place_event) {
+	if (record->event == times->place_event)
 		count_place(counted, record);
-	} else if (times->weigher->unit == WEIGHER_BRANCHES) {
+	if (times->weigher->unit == WEIGHER_BRANCHES) {
 		count_branches(counted, record);
 	} else if (times->weigher->unit == WEIGHER_COUNTERS &&
 		   record->sample.present & PERF_SAMPLE_READ) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Counts the samples of a range of the file. */
-#ifndef SAMPLES_SAMPLE_READER_H
-#define SAMPLES_SAMPLE_READER_H
+#pragma once
 
 #include "file/reader_io.h"
 #include "samples/counted.h"
@@ -11,5 +10,3 @@
  * reported to the reader.
  */
 struct sp_error *count_extent(struct counted *counted, struct reader_extent extent) SP_MUST_CHECK;
-
-#endif

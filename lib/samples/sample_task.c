@@ -17,8 +17,8 @@ static bool comm_is_shown(const struct sp_string_list *wanted, const char *comm)
 {
 	if (filter_pattern(wanted->items, wanted->count, comm))
 		return true;
-	for (size_t i = 0; i < wanted->count; i++)
-		if (pool_is(wanted->items[i], comm))
+	vec_each (item, wanted)
+		if (pool_is(*item, comm))
 			return true;
 	return false;
 }
@@ -51,7 +51,7 @@ struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, ui
 		added = counted->tasks.count > before;
 		task->pid = pid;
 		task->tid = tid;
-		counted->tasks.last = (uint32_t)(task - counted->tasks.items);
+		counted->tasks.last = task - counted->tasks.items;
 	}
 	if (added || time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
 		task_refresh(counted, task, time_ns);

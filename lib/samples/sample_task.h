@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Threads of samples at a time: name, address space, whether filters select them, and wakers. */
-#ifndef SAMPLES_SAMPLE_TASK_H
-#define SAMPLES_SAMPLE_TASK_H
+#pragma once
 
 #include "samples/counted.h"
 
@@ -29,5 +28,3 @@ uint64_t sample_time(const struct counted *counted, const struct sp_record *reco
 
 /* Returns the text of a task's process, for SP_KEY_PROCESS; NULL when out of memory. */
 const char *sample_process(struct counted *counted, struct task *task);
-
-#endif

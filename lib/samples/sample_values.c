@@ -74,7 +74,7 @@ static uint64_t socket_of(const struct work *work, const struct sp_sample *sampl
 	if (!(sample->present & PERF_SAMPLE_CPU) || sample->cpu >= topology->place_count ||
 	    topology->places[sample->cpu].package < 0)
 		return DETAIL_NONE;
-	return (uint64_t)topology->places[sample->cpu].package;
+	return topology->places[sample->cpu].package;
 }
 
 uint64_t sample_parallelism(const struct work *work, const struct sp_sample *sample)
@@ -212,7 +212,7 @@ static bool text_value(struct counted *counted, const struct sp_record *record, 
 	const struct analysis_options *options = counted->work->options;
 	const struct sp_event *event = sp_reader_event(counted->work->read->reader, record->event);
 	const struct sp_sample *sample = &record->sample;
-	size_t index = (size_t)(key - SP_KEY_FIELD);
+	size_t index = key - SP_KEY_FIELD;
 	const char *text = NULL;
 	if (key == SP_KEY_TRACE) {
 		text = options->rows.raw_trace ? sp_trace_raw_text(counted->trace, event, sample)

@@ -3,8 +3,7 @@
  * Values of samples that are keys of rows, such as weight or data address. Each value is a 64-bit word
  * (profile/detail.h).
  */
-#ifndef SAMPLES_SAMPLE_VALUES_H
-#define SAMPLES_SAMPLE_VALUES_H
+#pragma once
 
 #include "samples/counted.h"
 
@@ -40,5 +39,3 @@ uint32_t row_values(const struct counted *counted, struct details *to, uint32_t 
 
 /* Returns whether a sample has a latency, a data address or a data source. */
 bool sample_has_access(const struct sp_sample *sample);
-
-#endif

@@ -76,7 +76,7 @@ void time_bins_finish(struct time_bins *bins)
 		.begin_ns = bins->lowest << bins->shift,
 		.width_ns = UINT64_C(1) << bins->shift,
 		.samples = bins->counts + (bins->lowest - bins->first),
-		.count = (size_t)(bins->highest - bins->lowest + 1),
+		.count = bins->highest - bins->lowest + 1,
 	};
 }
 

@@ -4,8 +4,7 @@
  * bins become twice as wide whenever the span exceeds them. Bin N begins at N << shift ns, so that the
  * bins of several threads can be merged exactly.
  */
-#ifndef SAMPLES_TIME_BINS_H
-#define SAMPLES_TIME_BINS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ static inline bool time_bins_count(struct time_bins **bins, uint64_t time_ns)
 
 /* Frees an array of bins; some may be NULL. */
 void time_bins_free(struct time_bins **bins, size_t count);
-
-#endif

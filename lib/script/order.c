@@ -18,10 +18,8 @@
 
 #define RANGE_SIZE ((uint64_t)16 << 20)
 
-DEFINE_CLEANUP(struct walker *, walker_free)
-DEFINE_CLEANUP(struct decoder *, decoder_free)
-
-/* Values of told.time_ns: a record without a time, and a FINISHED_ROUND record, which is not shown. */
+/* Values of ref.time_ns: a record without a time, and a FINISHED_ROUND record, which is not shown.
+ */
 #define TIME_NONE UINT64_MAX
 #define TIME_ROUND (UINT64_MAX - 1)
 
@@ -83,18 +81,16 @@ static bool is_told(const struct order_reader *reading, const struct sp_record *
 	if (sample && !sample_passes(reading, record))
 		return false;
 	if (from.present & PERF_SAMPLE_CPU &&
-	    !filter_number(options->filter->cpus.items, options->filter->cpus.count, (int32_t)from.cpu))
+	    !filter_number(options->filter->cpus.items, options->filter->cpus.count, from.cpu))
 		return false;
 	return !sample || options->tell_all || filter_time(options->filter, from.time_ns);
 }
 
 static bool add(struct order *order, const struct raw_record *raw, uint64_t time_ns)
 {
-	struct told *told = vec_push(order);
-	if (told)
-		*told = (struct told){.time_ns = time_ns, .offset = raw->offset & (UINT64_MAX >> 16),
-				      .size = raw->size & UINT16_MAX};
-	return told;
+	return vec_append(order, (struct record_ref){.time_ns = time_ns,
+						     .offset = raw->offset & (UINT64_MAX >> 16),
+						     .size = raw->size & UINT16_MAX});
 }
 
 static struct sp_error *look_at(const struct order_reader *reading, struct walker *walker,
@@ -168,29 +164,29 @@ static struct file_part *make_parts(const struct order_request *request, size_t 
  * end of a round perf flushes the records up to the end of the previous round. Removes the rounds'
  * ends.
  */
-static void date(struct told *items, size_t *count)
+static void date(struct record_ref *items, size_t *count)
 {
 	uint64_t due = 0, last_round = 0, latest = 0;
 	size_t kept = 0;
 	for (size_t i = 0; i < *count; i++) {
-		struct told told = items[i];
-		if (told.time_ns == TIME_ROUND) {
+		struct record_ref ref = items[i];
+		if (ref.time_ns == TIME_ROUND) {
 			if (last_round > due)
 				due = last_round;
 			last_round = latest;
 			continue;
 		}
-		if (told.time_ns == TIME_NONE)
-			told.time_ns = due;
-		else if (told.time_ns > latest)
-			latest = told.time_ns;
-		items[kept++] = told;
+		if (ref.time_ns == TIME_NONE)
+			ref.time_ns = due;
+		else if (ref.time_ns > latest)
+			latest = ref.time_ns;
+		items[kept++] = ref;
 	}
 	*count = kept;
 }
 
 /* Returns the end of the ascending run that begins at `begin`. */
-static size_t run_end(const struct told *items, size_t begin, size_t count)
+static size_t run_end(const struct record_ref *items, size_t begin, size_t count)
 {
 	size_t end = begin + 1;
 	while (end < count && items[end].time_ns >= items[end - 1].time_ns)
@@ -202,8 +198,8 @@ static size_t run_end(const struct told *items, size_t begin, size_t count)
  * Returns the first of the sorted items [begin, end) that is later than `time_ns`, or, if `same`, not
  * earlier.
  */
-static size_t first_later(const struct told *items, size_t begin, size_t end, uint64_t time_ns,
-			  bool same)
+static size_t first_later(const struct record_ref *items, size_t begin, size_t end,
+			  uint64_t time_ns, bool same)
 {
 	while (begin < end) {
 		size_t middle = begin + (end - begin) / 2;
@@ -217,7 +213,8 @@ static size_t first_later(const struct told *items, size_t begin, size_t end, ui
 }
 
 /* Merges the runs [begin, middle) and [middle, end); false when out of memory. */
-static bool merge(struct told *items, size_t begin, size_t middle, size_t end, struct order *spare)
+static bool merge(struct record_ref *items, size_t begin, size_t middle, size_t end,
+		  struct order *spare)
 {
 	begin = first_later(items, begin, middle, items[middle].time_ns, false);
 	if (begin == middle)
@@ -235,7 +232,7 @@ static bool merge(struct told *items, size_t begin, size_t middle, size_t end, s
 	return true;
 }
 
-bool order_sort(struct told *items, size_t count)
+bool order_sort(struct record_ref *items, size_t count)
 {
 	VEC(size_t) ends = {0};
 	struct order spare = {0};

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Positions of a recording's records, in the order in which a script shows them. */
-#ifndef SCRIPT_ORDER_H
-#define SCRIPT_ORDER_H
+#pragma once
 
 #include <sprof/script.h>
 #include "base/vec.h"
 #include "file/reader_io.h"
 
 /* Position and time of a record. */
-struct told {
+struct record_ref {
 	uint64_t time_ns;
 	uint64_t size : 16;
 	uint64_t offset : 48;
 };
 
 struct order {
-	VEC(struct told);
+	VEC(struct record_ref);
 };
 
 /* Records to sort; all members are borrowed. */
@@ -37,6 +36,4 @@ struct sp_error *order_make(struct order *order, const struct order_request *req
 void order_deinit(struct order *order);
 
 /* Sorts stably by time. False when out of memory. */
-bool order_sort(struct told *items, size_t count);
-
-#endif
+bool order_sort(struct record_ref *items, size_t count);

@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "script/places.h"
 
-#include <assert.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/vec.h"
 
-struct sp_error *atlas_init(struct atlas *atlas, const struct sp_file_info *info,
+struct sp_error *place_cache_init(struct place_cache *shared, const struct sp_file_info *info,
 			    const struct machine *machine, struct resolver *resolver,
 			    const struct sp_script_options *options)
 {
 	const struct source_finder finder = source_finder_of(resolver, NULL);
-	*atlas = (struct atlas){
+	*shared = (struct place_cache){
 		.info = info,
 		.inlines = options->inlines != SP_OFF,
 		.lines = options->lines,
 	};
-	bool wanted = atlas->inlines || atlas->lines;
-	return symbolizer_init(&atlas->symbolizer, machine, resolver, wanted ? &finder : NULL);
+	bool wanted = shared->inlines || shared->lines;
+	return symbolizer_init(&shared->symbolizer, machine, resolver, wanted ? &finder : NULL);
 }
 
-void atlas_deinit(struct atlas *atlas)
+void place_cache_deinit(struct place_cache *shared)
 {
-	symbolizer_deinit(&atlas->symbolizer);
-	source_places_deinit(&atlas->sources);
+	symbolizer_deinit(&shared->symbolizer);
+	source_places_deinit(&shared->sources);
 }
 
-bool atlas_needs_sources(struct atlas *atlas)
+bool place_cache_needs_sources(struct place_cache *shared)
 {
-	struct symbolizer *symbolizer = &atlas->symbolizer;
+	struct symbolizer *symbolizer = &shared->symbolizer;
 	for (size_t i = 0; i < machine_module_count(symbolizer->machine); i++) {
 		const struct module *module = machine_module(symbolizer->machine, i);
 		pthread_mutex_t *lock = symbolizer_lock(symbolizer, module);
@@ -43,10 +42,10 @@ bool atlas_needs_sources(struct atlas *atlas)
 }
 
 /* Whether the file header has a build-id for the kernel module: perf then shows its path. */
-static bool is_listed(const struct atlas *atlas, const struct module *module)
+static bool is_listed(const struct place_cache *shared, const struct module *module)
 {
-	for (size_t i = 0; i < atlas->info->build_id_count; i++)
-		if (!strcmp(sp_file_build_id(atlas->info, i)->filename, module->path))
+	for (size_t i = 0; i < shared->info->build_id_count; i++)
+		if (!strcmp(sp_file_build_id(shared->info, i)->filename, module->path))
 			return true;
 	return false;
 }
@@ -66,9 +65,9 @@ static const char *dso_of(struct places *places, const struct module *module)
 			 (module->is_generated || strncmp(module->path, "/dev/zero", 9));
 	if (anonymous) {
 		int length = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)module->pid);
-		return arena_copy_string(&places->arena, path, (size_t)length);
+		return arena_copy_string(&places->arena, path, length);
 	}
-	bool listed = module->kind == MODULE_KERNEL_MODULE && is_listed(places->atlas, module);
+	bool listed = module->kind == MODULE_KERNEL_MODULE && is_listed(places->shared, module);
 	bool by_path = module->kind == MODULE_FILE || module->kind == MODULE_JIT || listed;
 	return by_path ? module->path : module->name;
 }
@@ -77,11 +76,11 @@ static const char *dso_of(struct places *places, const struct module *module)
 static bool make_frames(struct places *places, struct place *place, uint64_t shown,
 			const struct source_frame *source)
 {
-	const struct atlas *atlas = places->atlas;
+	const struct place_cache *shared = places->shared;
 	const struct symbol *symbol = place->symbol;
 	const struct source_frame *innermost = source;
 	size_t count = 1;
-	for (const struct source_frame *up = source; up && up->caller && atlas->inlines;
+	for (const struct source_frame *up = source; up && up->caller && shared->inlines;
 	     up = up->caller)
 		count++;
 	struct sp_place_frame *frames = arena_alloc(&places->arena, count * sizeof(*frames));
@@ -89,7 +88,7 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		bool last = i + 1 == count;
-		const struct source_frame *lined = atlas->inlines ? source : innermost;
+		const struct source_frame *lined = shared->inlines ? source : innermost;
 		frames[i].inlined = !last;
 		if (last && (symbol_is_named(symbol) || !source || !source->name)) {
 			frames[i].name = symbol ? symbol->name : NULL;
@@ -99,7 +98,7 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 		}
 		/* Relative to the shown address, which may be a return address. */
 		frames[i].offset = symbol ? shown - symbol->start : shown;
-		if (lined && atlas->lines) {
+		if (lined && shared->lines) {
 			frames[i].file = lined->file;
 			frames[i].line = lined->line;
 		}
@@ -113,22 +112,20 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 /* Adds a location to the places to look up in debug information; false when out of memory. */
 static bool collect(struct places *places, const struct location *location)
 {
-	struct source_place *wanted = vec_push(&places->wanted);
-	if (wanted)
-		*wanted = (struct source_place){location->module, location->offset, location->pid, 0, NULL};
-	return wanted;
+	return vec_append(&places->wanted, (struct source_place){location->module, location->offset,
+								 location->pid, 0, NULL});
 }
 
 /* Sets symbol and frames of a location; false when out of memory. */
 static bool look_up(struct places *places, struct place *place, const struct location *location,
 		    bool caller)
 {
-	struct atlas *atlas = places->atlas;
-	struct symbolizer *symbolizer = &atlas->symbolizer;
+	struct place_cache *shared = places->shared;
+	struct symbolizer *symbolizer = &shared->symbolizer;
 	if (location->module) {
 		pthread_mutex_t *lock = symbolizer_lock(symbolizer, location->module);
 		bool sourced = symbolizer_has_sources(symbolizer, location->module, location->pid);
-		if (!atlas->collecting)
+		if (!shared->collecting)
 			place->symbol = symbolizer_symbol(symbolizer, location, caller);
 		place->shown.has_elf_address = resolver_vaddr(symbolizer->resolver, location,
 							      &place->shown.elf_address);
@@ -136,11 +133,11 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 		pthread_mutex_unlock(lock);
 		if (!place->symbol && resolver_no_memory(symbolizer->resolver))
 			return false;
-		if (sourced && atlas->collecting && !collect(places, location))
+		if (sourced && shared->collecting && !collect(places, location))
 			return false;
 	}
 	const struct source_place *source =
-		atlas->collecting ? NULL : source_places_at(&atlas->sources, location);
+		shared->collecting ? NULL : source_places_at(&shared->sources, location);
 	return make_frames(places, place, place->shown.file_offset,
 			   source ? source->innermost : NULL);
 }
@@ -149,7 +146,7 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 static uint32_t make(void *arg, const struct code_address *address)
 {
 	struct places *places = arg;
-	const struct symbolizer *symbolizer = &places->atlas->symbolizer;
+	const struct symbolizer *symbolizer = &places->shared->symbolizer;
 	struct location location =
 		resolver_locate(symbolizer->resolver, symbolizer->machine, address);
 	struct place *place = arena_alloc(&places->arena, sizeof(*place));
@@ -174,11 +171,11 @@ static uint32_t make(void *arg, const struct code_address *address)
 	return done ? place->shown.number : ADDRESS_CACHE_FAILED;
 }
 
-void places_init(struct places *places, struct atlas *atlas)
+void places_init(struct places *places, struct place_cache *shared)
 {
 	*places = (struct places){
-		.atlas = atlas,
-		.cache = {.machine = atlas->symbolizer.machine, .make = make, .arg = places},
+		.shared = shared,
+		.cache = {.machine = shared->symbolizer.machine, .make = make, .arg = places},
 	};
 }
 
@@ -196,35 +193,28 @@ struct place *places_find(struct places *places, struct code_address address)
 	return number == ADDRESS_CACHE_FAILED ? NULL : places->items.items[number];
 }
 
-const struct sp_place_frame *sp_place_frame(const struct sp_place *place, size_t index)
-{
-	const struct sp_place_frame *frames = place->frames;
-	assert(index < place->frame_count);
-	return &frames[index];
-}
+DEFINE_GETTER(sp_place_frame, sp_place_frame, sp_place, frames, frame_count)
 
-bool atlas_code(struct atlas *atlas, const struct location *location, void *ret, size_t size,
-		uint16_t *machine_ret)
+bool place_cache_code(struct place_cache *shared, const struct location *location, void *ret,
+		      size_t size, uint16_t *machine_ret)
 {
 	if (!location->module)
 		return false;
-	pthread_mutex_t *lock = symbolizer_lock(&atlas->symbolizer, location->module);
-	bool read = resolver_read_code(atlas->symbolizer.resolver, location, 0, size, ret, machine_ret);
+	pthread_mutex_t *lock = symbolizer_lock(&shared->symbolizer, location->module);
+	bool read = resolver_read_code(shared->symbolizer.resolver, location, 0, size, ret,
+				       machine_ret);
 	pthread_mutex_unlock(lock);
 	return read;
 }
 
-struct sp_error *atlas_find_sources(struct atlas *atlas, struct places *const *places, size_t count,
-				    unsigned int threads)
+struct sp_error *place_cache_find_sources(struct place_cache *shared, struct places *const *places,
+					  size_t count, unsigned int threads)
 {
 	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; places[i] && j < places[i]->wanted.count; j++) {
-			struct source_place *place = vec_push(&atlas->sources);
-			NEED(place);
-			*place = places[i]->wanted.items[j];
-		}
-	struct sp_error *error = source_places_find(&atlas->sources, &atlas->symbolizer, atlas->lines,
-						    threads);
-	atlas->collecting = false;
+		for (size_t j = 0; places[i] && j < places[i]->wanted.count; j++)
+			NEED(vec_append(&shared->sources, places[i]->wanted.items[j]));
+	struct sp_error *error =
+		source_places_find(&shared->sources, &shared->symbolizer, shared->lines, threads);
+	shared->collecting = false;
 	return error;
 }

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Code addresses with names, as a script shows them. Each teller resolves an address once. */
-#ifndef SCRIPT_PLACES_H
-#define SCRIPT_PLACES_H
+#pragma once
 
 #include <sprof/script.h>
 #include "base/arena.h"
 #include "symbol/source_places.h"
 
 /* State shared by all tellers. */
-struct atlas {
+struct place_cache {
 	struct symbolizer symbolizer;
 	const struct sp_file_info *info; /* borrowed */
 	bool inlines, lines;
 	bool collecting;              /* pass that lists places, to look them up together */
-	struct source_places sources; /* empty until atlas_find_sources() */
+	struct source_places sources; /* empty until place_cache_find_sources() */
 };
 
-/* A zeroed struct atlas may be released. */
-struct sp_error *atlas_init(struct atlas *atlas, const struct sp_file_info *info,
+/* A zeroed struct place_cache may be released. */
+struct sp_error *place_cache_init(struct place_cache *shared, const struct sp_file_info *info,
 			    const struct machine *machine, struct resolver *resolver,
 			    const struct sp_script_options *options) SP_MUST_CHECK;
-void atlas_deinit(struct atlas *atlas);
+void place_cache_deinit(struct place_cache *shared);
 
 /* Whether debug information is requested, and a module has some. */
-bool atlas_needs_sources(struct atlas *atlas);
+bool place_cache_needs_sources(struct place_cache *shared);
 
 /* A code address with names, and the values that filters compare. */
 struct place {
@@ -34,25 +33,23 @@ struct place {
 
 /* One teller's places, by address. */
 struct places {
-	struct atlas *atlas;
+	struct place_cache *shared;
 	struct arena arena;
 	VEC(struct place *) items; /* by number */
 	struct address_cache cache; /* numbers of places */
-	struct source_places wanted; /* places to look up, filled while atlas->collecting */
+	struct source_places wanted; /* places to look up, filled while shared->collecting */
 };
 
-void places_init(struct places *places, struct atlas *atlas);
+void places_init(struct places *places, struct place_cache *shared);
 void places_deinit(struct places *places);
 
 /* Returns the place of an address; NULL when out of memory. */
 struct place *places_find(struct places *places, struct code_address address);
 
 /* Reads code for sp_teller_code(); false if it cannot be read. */
-bool atlas_code(struct atlas *atlas, const struct location *location, void *ret, size_t size,
-		uint16_t *machine_ret);
+bool place_cache_code(struct place_cache *shared, const struct location *location, void *ret,
+		      size_t size, uint16_t *machine_ret);
 
 /* Finds debug information of all tellers' collected places and ends collecting. */
-struct sp_error *atlas_find_sources(struct atlas *atlas, struct places *const *places, size_t count,
-				    unsigned int threads) SP_MUST_CHECK;
-
-#endif
+struct sp_error *place_cache_find_sources(struct place_cache *shared, struct places *const *places,
+					  size_t count, unsigned int threads) SP_MUST_CHECK;

@@ -29,9 +29,7 @@ static struct sp_error *make_batches(struct sp_script *script)
 		bool full = i && (records == BATCH_RECORDS ||
 				  bytes + (end ? 0 : script->order.items[i].size) > BATCH_BYTES);
 		if (!i || end || full) {
-			size_t *batch = vec_push(&script->batches);
-			NEED(batch);
-			*batch = i;
+			NEED(vec_append(&script->batches, i));
 			bytes = records = 0;
 		}
 		if (!end) {
@@ -84,7 +82,7 @@ static struct sp_error *find_sources(struct sp_script *script)
 	struct place_survey survey = {.script = script, .tellers = tellers, .errors = errors};
 	struct sp_error *error = NULL;
 	NEED(tellers && errors && places);
-	script->atlas.collecting = true;
+	script->place_cache.collecting = true;
 	parallel_run(count, survey_some, &survey);
 	for (unsigned int i = 0; i < count; i++) {
 		error = error_first(error, errors[i]);
@@ -92,7 +90,7 @@ static struct sp_error *find_sources(struct sp_script *script)
 			places[i] = teller_places(tellers[i]);
 	}
 	if (!error)
-		error = atlas_find_sources(&script->atlas, places, count, count);
+		error = place_cache_find_sources(&script->place_cache, places, count, count);
 	for (unsigned int i = 0; i < count; i++)
 		sp_teller_free(tellers[i]);
 	return error;
@@ -109,8 +107,8 @@ static struct sp_error *prepare(struct sp_script *script)
 				      .chains = chains};
 	ctx_begin_step(script->ctx, SP_STEP_MAPPINGS, 0);
 	TRY(pass_one_read(&pass, &script->read));
-	TRY(atlas_init(&script->atlas, sp_reader_info(script->reader), script->read.machine,
-		       script->read.resolver, &script->options));
+	TRY(place_cache_init(&script->place_cache, sp_reader_info(script->reader),
+			     script->read.machine, script->read.resolver, &script->options));
 	script->nameless = calloc(machine_module_count(script->read.machine) + 1,
 				  sizeof(*script->nameless));
 	NEED(script->nameless);
@@ -125,24 +123,10 @@ static struct sp_error *prepare(struct sp_script *script)
 	TRY(make_batches(script));
 	size_t batches = sp_script_batch_count(script);
 	ctx_begin_step(script->ctx, SP_STEP_NAMES, batches);
-	if (script->order.count && atlas_needs_sources(&script->atlas))
+	if (script->order.count && place_cache_needs_sources(&script->place_cache))
 		TRY(find_sources(script));
 	ctx_begin_step(script->ctx, SP_STEP_RECORDS, batches);
 	return NULL;
-}
-
-static struct sp_error *copy_options(struct sp_script *script,
-				     const struct sp_script_options *options)
-{
-	struct sp_script_options *copy = &script->options;
-	TRY(sized_copy(copy, sizeof(*copy), options));
-	const struct sized_group groups[] = {
-		{&script->filter, sizeof(script->filter), copy->filter, "filter"},
-		{&script->files, sizeof(script->files), copy->files, "files"},
-	};
-	copy->filter = &script->filter;
-	copy->files = &script->files;
-	return sized_copy_groups(groups, 2);
 }
 
 static struct sp_error *open_once(struct sp_ctx *ctx, struct sp_reader *reader,
@@ -152,7 +136,15 @@ static struct sp_error *open_once(struct sp_ctx *ctx, struct sp_reader *reader,
 	NEED(script);
 	script->ctx = ctx;
 	script->reader = reader;
-	TRY(copy_options(script, options));
+	struct sp_script_options *copy = &script->options;
+	TRY(sized_copy(copy, sizeof(*copy), options));
+	const struct sized_group groups[] = {
+		{&script->filter, sizeof(script->filter), copy->filter, "filter"},
+		{&script->files, sizeof(script->files), copy->files, "files"},
+	};
+	copy->filter = &script->filter;
+	copy->files = &script->files;
+	TRY(sized_copy_groups(groups, 2));
 	script->threads = parallel_threads(script->options.threads);
 	struct sp_error *error = prepare(script);
 	if (!error)
@@ -177,7 +169,7 @@ void sp_script_free(struct sp_script *script)
 		return;
 	vec_deinit(&script->batches);
 	order_deinit(&script->order);
-	atlas_deinit(&script->atlas);
+	place_cache_deinit(&script->place_cache);
 	pass_one_deinit(&script->read);
 	free(script->nameless);
 	free(script);

@@ -2,8 +2,7 @@
 /*
  * State shared by a script and its tellers. Tellers are the threads' iterators over batches of records.
  */
-#ifndef SCRIPT_SCRIPT_INTERNAL_H
-#define SCRIPT_SCRIPT_INTERNAL_H
+#pragma once
 
 #include <sprof/script.h>
 #include <stdatomic.h>
@@ -19,7 +18,7 @@ struct sp_script {
 	struct sp_filter filter;
 	struct sp_files files;
 	struct pass_one_result read;
-	struct atlas atlas;
+	struct place_cache place_cache;
 	struct order order;
 	VEC(size_t) batches; /* each batch's first index in `order`, and the end */
 	unsigned int threads;
@@ -28,5 +27,3 @@ struct sp_script {
 
 /* Returns the teller's places, for the pass that only collects places to look up. */
 struct places *teller_places(struct sp_teller *teller);
-
-#endif

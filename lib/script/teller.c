@@ -33,9 +33,9 @@ struct sp_teller {
 	VEC(struct cached_task) tasks;
 	struct u64map task_of; /* pid, tid -> index in tasks */
 	uint32_t last_task;
-	const struct told *items; /* the batch's records */
+	const struct record_ref *items; /* the batch's records */
 	size_t count, next;
-	VEC(struct told) by_offset;
+	VEC(struct record_ref) by_offset;
 	VEC(uint8_t) bytes;
 	VEC(uint32_t) at;         /* by record: index of its bytes in `bytes` */
 	VEC(const struct sp_place *) chain;
@@ -57,7 +57,7 @@ struct sp_error *sp_teller_new(struct sp_script *script, struct sp_teller **ret)
 	CLEANUP(cleanup_sp_teller_free) struct sp_teller *teller = calloc(1, sizeof(*teller));
 	NEED(teller);
 	teller->script = script;
-	places_init(&teller->places, &script->atlas);
+	places_init(&teller->places, &script->place_cache);
 	TRY(stacks_init(&teller->stacks, &script->read.unwinding));
 	TRY(decoder_new(reader_layout(script->reader), &teller->decoder));
 	*ret = take_ptr(teller);
@@ -81,16 +81,12 @@ void sp_teller_free(struct sp_teller *teller)
 	free(teller);
 }
 
-static int compare_offsets(const void *a, const void *b)
-{
-	const struct told *x = a, *y = b;
-	return u64_order(x->offset, y->offset);
-}
+DEFINE_ORDER(compare_offsets, struct record_ref, offset)
 
 /* Reads the batch's records. In by_offset, `time_ns` is the record's index in the batch. */
 static struct sp_error *read_runs(struct sp_teller *teller)
 {
-	struct told *items = teller->by_offset.items;
+	struct record_ref *items = teller->by_offset.items;
 	size_t count = teller->by_offset.count, filled = 0;
 	for (size_t begin = 0, end; begin < count; begin = end) {
 		uint64_t from = items[begin].offset, to = from + items[begin].size;
@@ -126,7 +122,7 @@ struct sp_error *sp_teller_begin(struct sp_teller *teller, size_t batch)
 	}
 	teller->by_offset.count = count;
 	if (!sorted)
-		qsort(teller->by_offset.items, count, sizeof(struct told), compare_offsets);
+		qsort(teller->by_offset.items, count, sizeof(struct record_ref), compare_offsets);
 	struct sp_error *error = read_runs(teller);
 	if (!error)
 		teller->count = count;
@@ -138,22 +134,18 @@ struct sp_error *sp_teller_begin(struct sp_teller *teller, size_t batch)
 static const struct cached_task *task_at(struct sp_teller *teller, uint32_t pid, uint32_t tid,
 					 uint64_t time_ns)
 {
-	bool added = false;
 	struct cached_task *task =
 		teller->tasks.count ? &teller->tasks.items[teller->last_task] : NULL;
 	if (!task || task->pid != pid || task->tid != tid) {
-		if (!vec_reserve(&teller->tasks, teller->tasks.count + 1))
+		task = u64map_item(&teller->task_of, key_of_pair(pid, tid), &teller->tasks);
+		if (!task)
 			return NULL;
-		const uint32_t *index = u64map_put(&teller->task_of, (uint64_t)pid << 32 | tid,
-						   (uint32_t)teller->tasks.count, &added);
-		if (!index)
-			return NULL;
-		if (added)
-			*vec_push(&teller->tasks) = (struct cached_task){.pid = pid, .tid = tid};
-		teller->last_task = *index;
-		task = &teller->tasks.items[*index];
+		task->pid = pid;
+		task->tid = tid;
+		teller->last_task = (uint32_t)(task - teller->tasks.items);
 	}
-	if (added || time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
+	/* The span of a new task is empty. */
+	if (time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
 		task->span = machine_span(teller->script->read.machine, pid, tid, time_ns);
 	return task;
 }
@@ -184,33 +176,6 @@ static void find_owner(const struct sp_record *record, uint32_t *pid, uint32_t *
 		*pid = change.pid;
 		*tid = change.tid;
 	}
-}
-
-static struct sp_error *find_task(struct sp_teller *teller)
-{
-	struct sp_script_item *item = &teller->item;
-	const struct sp_record *record = item->record;
-	const struct sp_sample *sample = &record->sample;
-	if (record->type == PERF_RECORD_SAMPLE) {
-		bool known = sample->present & PERF_SAMPLE_TID;
-		item->pid = known ? sample->pid : UINT32_MAX;
-		item->tid = known ? sample->tid : UINT32_MAX;
-		item->time_ns = sample->time_ns;
-	} else {
-		find_owner(record, &item->pid, &item->tid);
-		item->time_ns = record->id.time_ns;
-	}
-	item->comm = NOBODY;
-	uint64_t time_ns = teller->script->read.sideband.by_offset ? record->file_offset :
-								item->time_ns;
-	const struct cached_task *task = task_at(teller, item->pid, item->tid, time_ns);
-	NEED(task);
-	if (item->tid != UINT32_MAX)
-		item->comm = task->span.comm;
-	teller->view = record->type == PERF_RECORD_SAMPLE ?
-			       stacks_view(&teller->stacks, record, &task->span, time_ns) :
-			       task->span.view;
-	return NULL;
 }
 
 static bool add_place(struct sp_teller *teller, uint16_t cpumode, uint64_t ip, bool caller)
@@ -384,7 +349,7 @@ static bool passes(const struct sp_teller *teller)
 }
 
 /* Fills in a sample's item. *shown_ret: return it; with tell_all, hidden ones, too. */
-static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
+static struct sp_error *decode_sample(struct sp_teller *teller, bool *shown_ret)
 {
 	const struct sp_script_options *options = &teller->script->options;
 	const struct sp_sample *sample = &teller->record.sample;
@@ -402,10 +367,10 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 		item->place = &place->shown;
 	}
 	/* A teller that only collects places has no symbols, so it cannot filter by them. */
-	item->hidden = !teller->script->atlas.collecting && !place_passes(options, place);
+	item->hidden = !teller->script->place_cache.collecting && !place_passes(options, place);
 	*shown_ret = !item->hidden || options->tell_all;
 	if (!item->hidden && place && place->module && !symbol_is_named(place->symbol) &&
-	    !teller->script->atlas.collecting)
+	    !teller->script->place_cache.collecting)
 		atomic_fetch_add_explicit(&teller->script->nameless[place->module->index], 1,
 					  memory_order_relaxed);
 	return !item->hidden && options->chains != SP_OFF ? find_chain(teller) : NULL;
@@ -413,10 +378,10 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 
 static struct raw_record raw_at(const struct sp_teller *teller, size_t index)
 {
-	const struct told *told = &teller->items[index];
+	const struct record_ref *ref = &teller->items[index];
 	const uint8_t *bytes = teller->bytes.items + teller->at.items[index];
 	bool swap = reader_layout(teller->script->reader)->swap;
-	struct raw_record raw = {.size = told->size, .bytes = bytes, .offset = told->offset};
+	struct raw_record raw = {.size = ref->size, .bytes = bytes, .offset = ref->offset};
 	memcpy(&raw.type, bytes, sizeof(raw.type));
 	memcpy(&raw.misc, bytes + 4, sizeof(raw.misc));
 	if (swap) {
@@ -427,16 +392,37 @@ static struct raw_record raw_at(const struct sp_teller *teller, size_t index)
 }
 
 /* Decodes a record and fills in its item. *shown_ret: it passes the filters. */
-static struct sp_error *tell(struct sp_teller *teller, size_t index, bool *shown_ret)
+static struct sp_error *decode_item(struct sp_teller *teller, size_t index, bool *shown_ret)
 {
 	struct raw_record raw = raw_at(teller, index);
 	TRY(decoder_decode(teller->decoder, &raw, &teller->record));
 	teller->item = (struct sp_script_item){.record = &teller->record};
 	teller->chain.count = 0;
 	*shown_ret = true;
-	TRY(find_task(teller));
+	struct sp_script_item *item = &teller->item;
+	const struct sp_record *record = item->record;
+	const struct sp_sample *sample = &record->sample;
+	if (record->type == PERF_RECORD_SAMPLE) {
+		bool known = sample->present & PERF_SAMPLE_TID;
+		item->pid = known ? sample->pid : UINT32_MAX;
+		item->tid = known ? sample->tid : UINT32_MAX;
+		item->time_ns = sample->time_ns;
+	} else {
+		find_owner(record, &item->pid, &item->tid);
+		item->time_ns = record->id.time_ns;
+	}
+	item->comm = NOBODY;
+	uint64_t time_ns =
+		teller->script->read.sideband.by_offset ? record->file_offset : item->time_ns;
+	const struct cached_task *task = task_at(teller, item->pid, item->tid, time_ns);
+	NEED(task);
+	if (item->tid != UINT32_MAX)
+		item->comm = task->span.comm;
+	teller->view = record->type == PERF_RECORD_SAMPLE
+			       ? stacks_view(&teller->stacks, record, &task->span, time_ns)
+			       : task->span.view;
 	if (teller->record.type == PERF_RECORD_SAMPLE)
-		TRY(tell_sample(teller, shown_ret));
+		TRY(decode_sample(teller, shown_ret));
 	return NULL;
 }
 
@@ -444,7 +430,7 @@ struct sp_error *sp_teller_next(struct sp_teller *teller, const struct sp_script
 {
 	while (teller->next < teller->count) {
 		bool shown;
-		struct sp_error *error = tell(teller, teller->next++, &shown);
+		struct sp_error *error = decode_item(teller, teller->next++, &shown);
 		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
 			return error;
 		if (error) {
@@ -485,5 +471,5 @@ bool sp_teller_code(struct sp_teller *teller, uint64_t ip, void *code, size_t si
 	/* Look up the address in the user's mappings, whatever the sample's mode is. */
 	struct location location = machine_locate(teller->script->read.machine, teller->view,
 						  PERF_RECORD_MISC_USER, ip);
-	return atlas_code(&teller->script->atlas, &location, code, size, machine_ret);
+	return place_cache_code(&teller->script->place_cache, &location, code, size, machine_ret);
 }

@@ -66,10 +66,10 @@ static uint64_t time_of(const struct sideband *sideband, enum clock_kind kind,
 	return 0;
 }
 
-static struct sp_error *say(struct sideband *sideband, const char *format, ...)
+static struct sp_error *note(struct sideband *sideband, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static struct sp_error *say(struct sideband *sideband, const char *format, ...)
+static struct sp_error *note(struct sideband *sideband, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -78,15 +78,15 @@ static struct sp_error *say(struct sideband *sideband, const char *format, ...)
 	return text ? sideband_note(sideband, text) : error_no_memory();
 }
 
-static struct sp_error *say_damage(struct sideband *sideband, const struct jitdump *dump)
+static struct sp_error *note_damage(struct sideband *sideband, const struct jitdump *dump)
 {
 	if (dump->bad_records) {
-		TRY(say(sideband, "%s: %" PRIu64 " damaged records of JIT code ignored", dump->path,
-			dump->bad_records));
+		TRY(note(sideband, "%s: %" PRIu64 " damaged records of JIT code ignored",
+			 dump->path, dump->bad_records));
 	}
 	if (!dump->cut_at)
 		return NULL;
-	return say(sideband, "%s ends within a record, at offset 0x%" PRIx64 ": later "
+	return note(sideband, "%s ends within a record, at offset 0x%" PRIx64 ": later "
 		   "JIT code has no symbols", dump->path, dump->cut_at);
 }
 
@@ -104,7 +104,7 @@ static struct sp_error *add_code(struct jitdump_import *adding, const struct mac
 	}
 	if (!adding->dumps_of[kind]++)
 		adding->first_of[kind] = mark->module->path;
-	return error ? error : say_damage(sideband, dump);
+	return error ? error : note_damage(sideband, dump);
 }
 
 static struct sp_error *add_dump(struct jitdump_import *adding, const struct machine_jitdump *mark)
@@ -123,12 +123,12 @@ static struct sp_error *add_dump(struct jitdump_import *adding, const struct mac
 	TRY(jitdump_open(&request, &why, &dump));
 	if (dump)
 		return add_code(adding, mark, dump);
-	return say(adding->sideband, "JIT code of process %u: %s%s%s", mark->pid,
+	return note(adding->sideband, "JIT code of process %u: %s%s%s", mark->pid,
 		   why.text ?: "unusable jitdump", why.remedy ? "; " : "",
 		   why.remedy ?: "");
 }
 
-static struct sp_error *say_clock(const struct jitdump_import *adding, enum clock_kind kind,
+static struct sp_error *note_clock(const struct jitdump_import *adding, enum clock_kind kind,
 				  const char *done)
 {
 	size_t count = adding->dumps_of[kind];
@@ -137,7 +137,7 @@ static struct sp_error *say_clock(const struct jitdump_import *adding, enum cloc
 	char more[48] = "";
 	if (count > 1)
 		snprintf(more, sizeof(more), " (and %zu more)", count - 1);
-	return say(adding->sideband, "%s%s: its clock is not the recording's: %s; record with "
+	return note(adding->sideband, "%s%s: its clock is not the recording's: %s; record with "
 		   "-k mono", adding->first_of[kind], more, done);
 }
 
@@ -159,8 +159,8 @@ struct sp_error *jitdumps_add(struct sp_ctx *ctx, const struct sp_reader *reader
 		const struct machine_jitdump mark = machine_jitdump(sideband->machine, i);
 		TRY(add_dump(&adding, &mark));
 	}
-	TRY(say_clock(&adding, CLOCK_MOVED, "times are aligned to within milliseconds"));
-	return say_clock(&adding, CLOCK_ORDER,
+	TRY(note_clock(&adding, CLOCK_MOVED, "times are aligned to within milliseconds"));
+	return note_clock(&adding, CLOCK_ORDER,
 			 "where JIT code was replaced, samples have the last symbol");
 }
 
@@ -169,6 +169,8 @@ struct sp_error *jitdumps_note(struct sideband *sideband)
 	uint64_t times = machine_jit_unparted(sideband->machine);
 	if (!times)
 		return NULL;
-	return say(sideband, "JIT code was replaced %" PRIu64 " times more than is tracked: earlier "
-		   "samples there have the later symbol", times);
+	return note(sideband,
+		    "JIT code was replaced %" PRIu64 " times more than is tracked: earlier "
+		    "samples there have the later symbol",
+		    times);
 }

@@ -7,8 +7,7 @@
  * between the dump's begin and the mapping of its file. If that is unknown, the newest code counts.
  * Notes tell of shifted and unusable dumps.
  */
-#ifndef SIDEBAND_JITDUMPS_H
-#define SIDEBAND_JITDUMPS_H
+#pragma once
 
 #include <sprof/ctx.h>
 #include "sideband/sideband.h"
@@ -22,5 +21,3 @@ struct sp_error *jitdumps_add(struct sp_ctx *ctx, const struct sp_reader *reader
  * sealed.
  */
 struct sp_error *jitdumps_note(struct sideband *sideband) SP_MUST_CHECK;
-
-#endif

@@ -32,19 +32,6 @@ static uint64_t recorded_until_ns(const struct sp_reader *reader)
 	return (uint64_t)st.st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)st.st_mtim.tv_nsec;
 }
 
-/* Adds the header's architecture and build-ids. */
-static struct sp_error *add_header(struct machine *machine, const struct sp_file_info *info)
-{
-	struct sp_error *error = machine_set_arch(machine, info->arch);
-	for (size_t i = 0; !error && i < info->build_id_count; i++) {
-		const struct sp_build_id *build_id = sp_file_build_id(info, i);
-		struct sp_record record = {.type = SP_RECORD_HEADER_BUILD_ID,
-					   .misc = build_id->cpumode, .build_id = *build_id};
-		error = machine_add(machine, &record);
-	}
-	return error;
-}
-
 /* Opens the names and files that the recording stores. If they are damaged, there are none. */
 static struct sp_error *open_stored(const struct sp_reader *reader, struct stored **ret)
 {
@@ -109,7 +96,17 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct pass_one_resu
 	if (sideband->states)
 		TRY(task_states_seal(sideband->states, info->first_sample_ns,
 				     info->last_sample_ns));
-	TRY(add_header(ret->machine, info));
+	/* Adds the header's architecture and build-ids. */
+	struct sp_error *error = NULL;
+	machine_set_arch(ret->machine, info->arch);
+	for (size_t i = 0; !error && i < info->build_id_count; i++) {
+		const struct sp_build_id *build_id = sp_file_build_id(info, i);
+		struct sp_record record = {.type = SP_RECORD_HEADER_BUILD_ID,
+					   .misc = build_id->cpumode,
+					   .build_id = *build_id};
+		error = machine_add(ret->machine, &record);
+	}
+	TRY(error);
 	TRY(open_stored(reader, &sideband->stored));
 	TRY(jit_files_new(pass->names ? kept_names_jit_memory(pass->names) : 0,
 			  pass->names ? kept_names_maps(pass->names) : NULL, &sideband->jit));

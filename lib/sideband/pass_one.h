@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* First pass of report and script: mappings and tasks over time, and the files of the code. */
-#ifndef SIDEBAND_PASS_ONE_H
-#define SIDEBAND_PASS_ONE_H
+#pragma once
 
 #include <sprof/analysis.h>
 #include "sideband/sideband.h"
@@ -47,5 +46,3 @@ void pass_one_free(struct pass_one_result *result);
  * reader_is_exact() before pass one.
  */
 bool pass_one_missed_records(struct sp_reader *reader, bool exact);
-
-#endif

@@ -3,12 +3,12 @@
 
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/ctx.h"
+#include "file/reader_struct.h"
 #include "record/types.h"
 #include "walk/walker.h"
 
 #define KEPT_MAX ((size_t)16 << 20)
-
-DEFINE_CLEANUP(struct walker *, walker_free)
 
 bool splits_pass(struct splits *splits, uint64_t offset)
 {
@@ -19,6 +19,7 @@ bool splits_pass(struct splits *splits, uint64_t offset)
 		return false;
 	*split = offset;
 	splits->next = offset + SPLIT_SIZE;
+	ctx_add_done(splits->ctx, SPLIT_SIZE);
 	return true;
 }
 
@@ -66,6 +67,7 @@ void readahead_run(struct readahead *readahead, struct sp_reader *reader, struct
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	struct sp_error *error = walker_new(reader, extent, &walker);
 	size_t kept = 0;
+	readahead->splits.ctx = reader->ctx;
 	if (!error) {
 		if (!options->wanted(PERF_RECORD_SAMPLE))
 			walker_skip_samples(walker);

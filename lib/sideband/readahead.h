@@ -5,8 +5,7 @@
  * the reader from the start arrives at such an offset, it uses the readahead's records; otherwise
  * they are discarded.
  */
-#ifndef SIDEBAND_READAHEAD_H
-#define SIDEBAND_READAHEAD_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/vec.h"
@@ -19,6 +18,7 @@
 struct splits {
 	VEC(uint64_t); /* offsets of records */
 	uint64_t next; /* the next offset to add is at or after this one */
+	struct sp_ctx *ctx; /* counts SPLIT_SIZE bytes as done for each; NULL: no context does */
 };
 
 /*
@@ -52,5 +52,3 @@ void readahead_deinit(struct readahead *readahead);
  */
 void readahead_run(struct readahead *readahead, struct sp_reader *reader, struct reader_extent extent,
 		   const struct readahead_options *options);
-
-#endif

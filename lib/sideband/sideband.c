@@ -2,11 +2,12 @@
 #include "sideband/sideband.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "base/cleanup.h"
+#include "base/ctx.h"
 #include "base/format.h"
 #include "base/parallel.h"
 #include "file/reader_damage.h"
+#include "file/reader_struct.h"
 #include "info/losses.h"
 #include "reader/clock_setback.h"
 #include "record/note.h"
@@ -17,9 +18,6 @@
 
 /* Size of a file's part that is worth a thread of its own. */
 #define PART_MIN ((uint64_t)8 << 20)
-
-DEFINE_CLEANUP(struct walker *, walker_free)
-DEFINE_CLEANUP(struct decoder *, decoder_free)
 
 struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader *reader,
 			       struct machine *machine)
@@ -90,6 +88,7 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	/* States of threads have these, and there are two for each thread. */
 	if (!sp_record_note(record, &noted) || noted.kind == NOTE_SCHEDSTAT)
 		return NULL;
+	sideband->dithered |= noted.kind == NOTE_DITHERED;
 	sideband->is_part |= noted.kind == NOTE_FILE_BEGINS;
 	if (noted.kind == NOTE_COMMAND_TIME && noted.value_count && !sideband->is_part)
 		sideband->command_ns = noted.values[0];
@@ -113,14 +112,14 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	if (noted.kind == NOTE_PYTHON_DROPPED && noted.value_count > 2) {
 		note->python_missing = noted.values[0];
 		note->python_calls = noted.values[1];
-		note->python_remedy = (unsigned int)noted.values[2];
+		note->python_remedy = noted.values[2];
 	}
 	return NULL;
 }
 
 struct sp_error *sideband_note(struct sideband *sideband, const char *text)
 {
-	char *copy = arena_copy_string(&sideband->arena, text, strlen(text));
+	char *copy = arena_strdup(&sideband->arena, text);
 	struct note *note = copy ? vec_push(&sideband->notes) : NULL;
 	NEED(note);
 	*note = (struct note){.text = copy};
@@ -131,10 +130,9 @@ static struct sp_error *add_cgroup(struct sideband *sideband, const struct sp_cg
 {
 	bool added;
 	NEED(vec_reserve(&sideband->cgroups, sideband->cgroups.count + 1));
-	const uint32_t *index = u64map_put(&sideband->cgroup_of, cgroup->id,
-					   (uint32_t)sideband->cgroups.count, &added);
-	char *path = index ? arena_copy_string(&sideband->arena, cgroup->path,
-					       strlen(cgroup->path)) : NULL;
+	const uint32_t *index =
+		u64map_put(&sideband->cgroup_of, cgroup->id, sideband->cgroups.count, &added);
+	char *path = index ? arena_strdup(&sideband->arena, cgroup->path) : NULL;
 	NEED(path);
 	if (added)
 		*vec_push(&sideband->cgroups) = path;
@@ -183,12 +181,10 @@ static struct sp_error *number_namespaces(struct sideband *sideband)
 	bool done = true;
 	if (!sideband->namespaces.count)
 		return NULL;
-	qsort(sideband->namespaces.items, sideband->namespaces.count,
-	      sizeof(*sideband->namespaces.items), compare_namespaces);
+	vec_sort(&sideband->namespaces, compare_namespaces);
 	for (size_t i = 0; done && i < sideband->namespaces.count; i++) {
 		struct cgroup_namespace *of = &sideband->namespaces.items[i];
-		const uint32_t *first = u64map_put(&first_of, hash_pair(of->dev, of->ino),
-						   (uint32_t)i, NULL);
+		const uint32_t *first = u64map_put(&first_of, hash_pair(of->dev, of->ino), i, NULL);
 		done = first != NULL;
 		of->first = done ? *first : 0;
 	}
@@ -386,8 +382,11 @@ static struct sp_error *use_readahead(struct sideband *sideband, struct sp_reade
 				   struct decoder *decoder, const struct readahead *readahead)
 {
 	struct sp_error *error = NULL;
+	/* The readahead's bytes are counted as done. */
+	sideband->splits.ctx = NULL;
 	for (size_t i = 0; !error && i < readahead->splits.count; i++)
 		NEED(splits_pass(&sideband->splits, readahead->splits.items[i]));
+	sideband->splits.ctx = reader->ctx;
 	for (size_t i = 0; !error && i < readahead->records.count; i++)
 		error = add_raw(sideband, reader, decoder, &readahead->records.items[i]);
 	for (size_t i = 0; !error && i < readahead->seen.items.count; i++)
@@ -458,7 +457,7 @@ static struct sp_error *correct_clock(struct sideband *sideband, struct sp_reade
 					      "recording: %llu later records are shifted by this time "
 					      "(sprof record -k monotonic keeps the order)",
 					      (double)back_ns / 1e9, (unsigned long long)moved);
-	sideband->clock_note = text ? arena_copy_string(&sideband->arena, text, strlen(text)) : NULL;
+	sideband->clock_note = arena_strdup(&sideband->arena, text);
 	return sideband->clock_note ? NULL : error_no_memory();
 }
 
@@ -475,6 +474,8 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 		return clock_error;
 	struct reader_extent extent = reader_extent(reader);
 	uint64_t most = (extent.end - extent.begin) / PART_MIN;
+	ctx_begin_step(reader->ctx, SP_STEP_MAPPINGS, extent.end - extent.begin);
+	sideband->splits.ctx = reader->ctx;
 	struct readahead_job job = {.reader = reader,
 			      .options = {wanted(sideband), sideband->seen_offset, sideband->layout->swap},
 			      .count = most < threads ? (unsigned int)most : threads};

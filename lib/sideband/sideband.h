@@ -3,8 +3,7 @@
  * Pass one: reads all records except samples. It builds the machine, counts losses, and notes offsets
  * at which pass two may begin to read.
  */
-#ifndef SIDEBAND_SIDEBAND_H
-#define SIDEBAND_SIDEBAND_H
+#pragma once
 
 #include <sprof/private/losses.h>
 #include "base/arena.h"
@@ -67,6 +66,7 @@ struct sideband {
 	bool by_offset;              /* records have no times; their offsets in the file are used as times */
 	bool has_older; /* a process is older than the recording, as with -p, -t, -u, -a and -G;
 			 * false: a command was started */
+	bool dithered;               /* the rates of clocks vary (NOTE_DITHERED) */
 	bool is_part;                /* earlier files of a rotation contain the time before */
 	uint64_t command_ns;         /* the command's CPU time by the kernel's count; 0: unknown */
 	double attaching_share;      /* share of losses until the first round; 0: unknown */
@@ -102,5 +102,3 @@ size_t sideband_namespace(const struct sideband *sideband, uint32_t tid, uint64_
 /* Reads the whole recording with several threads. Damage is added to the reader. */
 struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader,
 			       unsigned int threads) SP_MUST_CHECK;
-
-#endif

@@ -47,7 +47,7 @@ static struct sp_error *add_stored(const struct sideband *sideband, const struct
 		return NULL;
 	bytes = malloc((size_t)status.st_size + 1);
 	NEED(bytes);
-	if (io_pread(fd, bytes, (size_t)status.st_size, 0, &size))
+	if (io_pread(fd, bytes, status.st_size, 0, &size))
 		return NULL;
 	const struct machine_jitdump mark = machine_mark_perf_map(sideband->machine, key->pid);
 	NEED(mark.module);

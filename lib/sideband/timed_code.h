@@ -3,8 +3,7 @@
  * Timed code of perf maps: adds code that replaced other code, by the maps that a recorder holds,
  * or by what it stored of them in the recording. Does nothing if the recording has no times.
  */
-#ifndef SIDEBAND_TIMED_CODE_H
-#define SIDEBAND_TIMED_CODE_H
+#pragma once
 
 #include "sideband/sideband.h"
 #include "symbol/process_map.h"
@@ -14,5 +13,3 @@
  */
 struct sp_error *timed_code_add(const struct process_map *process,
 			       const struct sideband *sideband) SP_MUST_CHECK;
-
-#endif

@@ -243,7 +243,7 @@ static bool arrange(struct chains *chains, const struct callers *callers)
 			*word++ = CHAIN_GAP;
 		left = part.begin ? part.begin - 1 : 0;
 	}
-	chains->words.count = (size_t)(word - chains->words.items);
+	chains->words.count = word - chains->words.items;
 	return true;
 }
 
@@ -256,19 +256,6 @@ static size_t common_words(const struct last_chain *last, const struct chains *c
 	while (same < most && a[same] == b[same])
 		same++;
 	return same;
-}
-
-/* Makes the buffer the words of the last chain, and the old words the new buffer. */
-static void swap_words(struct last_chain *last, struct chains *chains)
-{
-	__typeof__(last->words.items) items = last->words.items;
-	size_t capacity = last->words.capacity;
-	last->words.items = chains->words.items;
-	last->words.count = chains->words.count;
-	last->words.capacity = chains->words.capacity;
-	chains->words.items = items;
-	chains->words.count = 0;
-	chains->words.capacity = capacity;
 }
 
 uint32_t chains_intern(struct chains *chains, uint32_t root, const struct callers *callers)
@@ -286,7 +273,15 @@ uint32_t chains_intern(struct chains *chains, uint32_t root, const struct caller
 				  common, &last->path);
 	if (node == RADIX_NONE)
 		return RADIX_NONE;
-	swap_words(last, chains);
+	/* Makes the buffer the words of the last chain, and the old words the new buffer. */
+	__typeof__(last->words.items) items = last->words.items;
+	size_t capacity = last->words.capacity;
+	last->words.items = chains->words.items;
+	last->words.count = chains->words.count;
+	last->words.capacity = chains->words.capacity;
+	chains->words.items = items;
+	chains->words.count = 0;
+	chains->words.capacity = capacity;
 	last->used = true;
 	return node;
 }

@@ -3,8 +3,7 @@
  * Interns the call chains of samples as recorded: instruction pointers with modes, the outermost call
  * first. They are resolved to functions later, once for each distinct chain.
  */
-#ifndef STACKS_CHAIN_H
-#define STACKS_CHAIN_H
+#pragma once
 
 #include <sprof/record.h>
 #include "base/vec.h"
@@ -187,5 +186,3 @@ struct chain *chains_find(struct chains *chains, uint32_t root, const struct cal
  * out of memory.
  */
 uint32_t chains_intern(struct chains *chains, uint32_t root, const struct callers *callers);
-
-#endif

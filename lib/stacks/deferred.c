@@ -10,9 +10,6 @@
 #include "record/types.h"
 #include "walk/walker.h"
 
-DEFINE_CLEANUP(struct walker *, walker_free)
-DEFINE_CLEANUP(struct decoder *, decoder_free)
-
 void deferred_deinit(struct deferred *deferred)
 {
 	for (size_t i = 0; i < deferred->count; i++) {
@@ -64,7 +61,7 @@ static struct sp_error *add_chain(struct deferred_part *part, const struct sp_re
 	uint32_t node = add_words(part, chain);
 	if (node == RADIX_NONE)
 		return error_no_memory();
-	index_set_add(&part->index_of, &probe, (uint32_t)part->count);
+	index_set_add(&part->index_of, &probe, part->count);
 	*vec_push(part) = (struct deferred_chain){
 		.cookie = chain->cookie,
 		.offset = record->file_offset,

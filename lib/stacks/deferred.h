@@ -5,8 +5,7 @@
  * as samples, anywhere behind them in the file: they are read before the samples, range by range,
  * and kept as one tree of what they have in common.
  */
-#ifndef STACKS_DEFERRED_H
-#define STACKS_DEFERRED_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
@@ -68,5 +67,3 @@ struct sp_error *deferred_read(struct deferred *deferred, struct sp_reader *read
  */
 bool deferred_append(const struct deferred *deferred, uint32_t tid, uint64_t cookie,
 		     struct deferred_ips *to, bool *found_ret);
-
-#endif

@@ -2,7 +2,6 @@
 #include "stacks/dump_unwind.h"
 
 #include <string.h>
-#include "base/cleanup.h"
 
 /* Highest register numbers: on arm64 the pc is 32, on x86 r15 is 23. */
 #define ARM64_PC 32

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* State for unwinding recorded stack copies, which workers share. */
-#ifndef STACKS_DUMP_UNWIND_H
-#define STACKS_DUMP_UNWIND_H
+#pragma once
 
 #include <sprof/analysis.h>
 #include "binary/binary.h"
@@ -57,5 +56,3 @@ static inline bool dump_unwind_has_leaf(const struct perf_event_attr *attr)
 	return (attr->sample_type & both) == both && !(attr->sample_type & PERF_SAMPLE_STACK_USER) &&
 	       attr->sample_regs_user >> DUMP_UNWIND_LINK_REGISTER & 1;
 }
-
-#endif

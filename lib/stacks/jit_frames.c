@@ -5,7 +5,6 @@
  */
 #include "stacks/jit_frames.h"
 
-#include <stdlib.h>
 #include "base/cleanup.h"
 #include "base/error.h"
 
@@ -64,7 +63,7 @@ static const struct sp_bytes *bytes_of(struct jit_frames *frames, const struct m
 	if (!vec_reserve(&frames->bytes, frames->bytes.count + 1))
 		return NULL;
 	uint32_t *index = u64map_put(&frames->read, hash_pair(module->index, code->file_offset),
-				     (uint32_t)frames->bytes.count, &added);
+				     frames->bytes.count, &added);
 	if (!index)
 		return NULL;
 	if (added) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Call frame information of generated code, from jitdumps, for an unwinder. Thread-safe. */
-#ifndef STACKS_JIT_FRAMES_H
-#define STACKS_JIT_FRAMES_H
+#pragma once
 
 #include <pthread.h>
 #include "base/arena.h"
@@ -27,5 +26,3 @@ void jit_frames_deinit(struct jit_frames *frames);
 /* Callback of struct unwind_files; `arg` is a struct jit_frames. Results are valid until it is freed. */
 bool jit_frames_find(void *arg, const struct module *module, uint32_t pid, uint64_t offset,
 		     struct unwind_generated *ret);
-
-#endif

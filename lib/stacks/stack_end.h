@@ -4,8 +4,7 @@
  * not: they are complete if they end in a function where threads begin. They are cut off if they have
  * as many calls as the limit (sample_max_stack, else the kernel's default).
  */
-#ifndef STACKS_STACK_END_H
-#define STACKS_STACK_END_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <sprof/profile.h>
@@ -30,8 +29,8 @@
 #define STACK_ENDS (SP_STACK_INVALID_ADDRESS + 1)
 
 /*
- * Returns how a stack ended. `said`: the end that the recording states. `outermost`: threads begin in
- * the function of its outermost call.
+ * Returns how a stack ended. `said`: the end in the recording. `outermost`: threads begin in the
+ * function of its outermost call.
  */
 static inline enum sp_stack_end stack_end_of(const struct perf_event_attr *attr,
 					     enum sp_misc_end said, bool outermost, size_t depth)
@@ -63,5 +62,3 @@ static inline enum sp_stack_end stack_end_of(const struct perf_event_attr *attr,
 		return SP_STACK_COMPLETE;
 	return depth >= limit ? SP_STACK_DEPTH_LIMIT : SP_STACK_TRUNCATED;
 }
-
-#endif

@@ -122,7 +122,7 @@ static bool has_call_stack(const struct stacks *stacks, const struct sp_record *
  */
 static bool join_branches(struct stacks *stacks, const struct sp_sample *sample, bool *ret)
 {
-	const uint64_t mark = (uint64_t)PERF_CONTEXT_USER;
+	const uint64_t mark = PERF_CONTEXT_USER;
 	size_t user = 0;
 	*ret = false;
 	while (user < sample->ip_count && sample->ips[user] != mark)
@@ -141,7 +141,7 @@ static bool join_branches(struct stacks *stacks, const struct sp_sample *sample,
 		*ip++ = mark;
 		*ip++ = sample->branches[i].from;
 	}
-	stacks->ips.count = (size_t)(ip - stacks->ips.items);
+	stacks->ips.count = ip - stacks->ips.items;
 	*ret = true;
 	return true;
 }
@@ -160,7 +160,7 @@ static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *reco
 	const uint64_t below = (UINT64_C(1) << LR) - 1;
 	if (!(recorded->mask >> LR & 1) || recorded->abi != PERF_SAMPLE_REGS_ABI_64)
 		return false;
-	size_t index = (size_t)__builtin_popcountll(recorded->mask & below);
+	size_t index = __builtin_popcountll(recorded->mask & below);
 	if (index >= recorded->count)
 		return false;
 	/* The stack pointer may be 0, because the first step reads nothing from the stack. */
@@ -327,18 +327,18 @@ static bool compose(struct stacks *stacks, const struct stack_parts *parts, size
 		memcpy(ip, parts->kernel, parts->kernel_count * sizeof(*ip));
 	ip += parts->kernel_count;
 	if (frame_count)
-		*ip++ = (uint64_t)PERF_CONTEXT_USER;
+		*ip++ = PERF_CONTEXT_USER;
 	for (size_t i = 0; i < frame_count; i++) {
 		if (shorten && i == CALLS_MOST / 2) {
 			i = frame_count - CALLS_MOST / 2;
-			*ip++ = (uint64_t)PERF_CONTEXT_USER;
-			*ip++ = (uint64_t)PERF_CONTEXT_USER;
+			*ip++ = PERF_CONTEXT_USER;
+			*ip++ = PERF_CONTEXT_USER;
 		} else if (i && frames[i].exact) {
-			*ip++ = (uint64_t)PERF_CONTEXT_USER;
+			*ip++ = PERF_CONTEXT_USER;
 		}
 		*ip++ = frames[i].ip;
 	}
-	stacks->ips.count = (size_t)(ip - stacks->ips.items);
+	stacks->ips.count = ip - stacks->ips.items;
 	if (shorten)
 		misc |= SP_MISC_SHORTENED;
 	stack->callers = callers_of(parts->sampled, misc, stacks->ips.items, stacks->ips.count);
@@ -351,8 +351,8 @@ bool stacks_add_no_unwind_info(struct stacks *stacks, const struct module *modul
 	bool added;
 	if (!vec_reserve(&stacks->blinds, stacks->blinds.count + 1))
 		return false;
-	const uint32_t *index = u64map_put(&stacks->blind_of, (uintptr_t)module,
-					   (uint32_t)stacks->blinds.count, &added);
+	const uint32_t *index =
+		u64map_put(&stacks->blind_of, (uintptr_t)module, stacks->blinds.count, &added);
 	if (!index)
 		return false;
 	if (added)
@@ -438,8 +438,8 @@ bool stacks_find_repaired(struct stacks *stacks, const struct repair *repair, ui
 	struct stack_parts whole = *parts;
 	bool repaired = repair_outer(repair, number, NULL, 0) > 0;
 	if (repaired)
-		whole.misc = (uint16_t)((parts->misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
-					  SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
+		whole.misc = (parts->misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
+			     SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT;
 	if (!read_frames(stacks, repair, number) ||
 	    !compose(stacks, &whole, stacks->frames.count, &stack))
 		return false;

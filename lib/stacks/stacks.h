@@ -3,8 +3,7 @@
  * Finds the call chain of a sample: the recorded chain, or the kernel part of it and the frames unwound
  * from the stack copy. Each worker has its own state.
  */
-#ifndef STACKS_STACKS_H
-#define STACKS_STACKS_H
+#pragma once
 
 #include "base/hash.h"
 #include "stacks/chain.h"
@@ -114,5 +113,3 @@ bool stacks_find_repaired(struct stacks *stacks, const struct repair *repair, ui
  * Returns false when out of memory.
  */
 bool stacks_add_no_unwind_info(struct stacks *stacks, const struct module *module, uint64_t count);
-
-#endif

@@ -67,7 +67,8 @@ static bool ignore_header(void *arg, const struct trace_header *header)
 
 static enum sched_kind kind_of(const struct sp_event *event)
 {
-	if (event->name && !strcmp(event->name, "offcpu-time"))
+	if (event->name &&
+	    (!strcmp(event->name, "offcpu-time") || !strcmp(event->name, "preempted-time")))
 		return SCHED_EVENT_WAIT;
 	if (event->attr.type != PERF_TYPE_TRACEPOINT || !event->name)
 		return SCHED_EVENT_OTHER;
@@ -174,9 +175,9 @@ static struct sp_error *add_switch(const struct sched_samples *samples, const st
 	read_field(samples, sample, event->prev_pid, &prev);
 	read_field(samples, sample, event->prev_state, &state);
 	read_field(samples, sample, event->next_pid, &next);
-	from.tid = (uint32_t)prev;
+	from.tid = prev;
 	from.kind = switch_of(state);
-	to.tid = (uint32_t)next;
+	to.tid = next;
 	TRY(task_states_add_switch(states, &from));
 	return task_states_add_switch(states, &to);
 }

@@ -3,8 +3,7 @@
  * Samples of sched_switch, sched_waking and sched_wakeup, as switches and wake-ups of threads. Without raw
  * data, a sample of sched_switch only gives that its thread blocked.
  */
-#ifndef STATES_SCHED_SAMPLES_H
-#define STATES_SCHED_SAMPLES_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "base/vec.h"
@@ -54,5 +53,3 @@ bool sched_samples_wake(const struct sched_samples *samples, const struct sp_rec
 /* Adds a sample to the states. */
 struct sp_error *sched_samples_add(const struct sched_samples *samples, const struct sp_record *record,
 				   struct task_states *states) SP_MUST_CHECK;
-
-#endif

@@ -39,7 +39,7 @@ bool seen_threads_merge(struct seen_threads *seen, const struct seen_thread *thr
 {
 	bool added;
 	if (!vec_reserve(&seen->items, seen->items.count + 1) ||
-	    !u64map_put(&seen->index_of, thread->tid, (uint32_t)seen->items.count, &added))
+	    !u64map_put(&seen->index_of, thread->tid, seen->items.count, &added))
 		return false;
 	if (added)
 		*vec_push(&seen->items) = *thread;

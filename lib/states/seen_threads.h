@@ -3,8 +3,7 @@
  * Threads that have samples, by the first bytes of these. A thread without context switches was on a CPU
  * all the time if it has samples, and else was blocked.
  */
-#ifndef STATES_SEEN_THREADS_H
-#define STATES_SEEN_THREADS_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
@@ -34,5 +33,3 @@ bool seen_threads_add(struct seen_threads *seen, const struct raw_record *sample
 
 /* Adds a thread. Returns false when out of memory. */
 bool seen_threads_merge(struct seen_threads *seen, const struct seen_thread *thread);
-
-#endif

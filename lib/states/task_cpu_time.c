@@ -107,9 +107,9 @@ struct difference {
 static void add_difference(const struct anchor *early, const struct anchor *late,
 			   struct difference *sum)
 {
-	int64_t counted_ns = (int64_t)(late->run_ns - early->run_ns);
-	int64_t most_ns = (int64_t)(late->until.ran_ns - early->from.ran_ns);
-	int64_t least_ns = (int64_t)(late->from.ran_ns - early->until.ran_ns);
+	int64_t counted_ns = late->run_ns - early->run_ns;
+	int64_t most_ns = late->until.ran_ns - early->from.ran_ns;
+	int64_t least_ns = late->from.ran_ns - early->until.ran_ns;
 	if (late->run_ns < early->run_ns)
 		return;
 	sum->switches += late->from.switches - early->from.switches;
@@ -128,10 +128,10 @@ static struct difference difference_of(const struct task_lives *lives, size_t in
 	/* A new thread has not run. */
 	struct anchor early = {0}, late = early, next;
 	bool has_early = life->totals.born, has_late = false;
-	for (size_t i = 0; i < stats.count; i++) {
-		bool is_later = file_end_ns && stats.items[i].time_ns > file_end_ns;
-		if (stats.items[i].took_ns == UINT64_MAX || (is_later && !life->totals.ended) ||
-		    !anchor_of(&walk, &stats.items[i], &next))
+	vec_each (item, &stats) {
+		bool is_later = file_end_ns && item->time_ns > file_end_ns;
+		if (item->took_ns == UINT64_MAX || (is_later && !life->totals.ended) ||
+		    !anchor_of(&walk, item, &next))
 			continue;
 		if (has_early && next.from.part == early.from.part) {
 			late = next;
@@ -152,8 +152,7 @@ static struct difference difference_of(const struct task_lives *lives, size_t in
 /* Returns the part of a difference that switches to a thread so far have. */
 static int64_t part_of(const struct difference *difference, uint64_t switches)
 {
-	return (int64_t)((double)difference->ns *
-			 ((double)switches / (double)difference->switches));
+	return (double)difference->ns * ((double)switches / (double)difference->switches);
 }
 
 /* Moves the switches to a thread. A wait may be too short for one: then later switches move more.
@@ -195,7 +194,7 @@ void task_cpu_time_fit(struct task_lives *lives, struct task_events *events, uin
 		struct task_life *life = &lives->items.items[i];
 		const struct difference difference = difference_of(lives, i, file_end_ns);
 		uint64_t most_ns = difference.switches * SWITCH_MAX_NS;
-		uint64_t size_ns = (uint64_t)(difference.ns < 0 ? -difference.ns : difference.ns);
+		uint64_t size_ns = difference.ns < 0 ? -difference.ns : difference.ns;
 		if (!difference.switches || size_ns > most_ns)
 			continue;
 		life->totals.counted = true;

@@ -9,8 +9,7 @@
  * the thread, and each of these is moved to an earlier time by that. Waits become shorter. In all
  * of the life, also outside of counts, a switch then takes the same time.
  */
-#ifndef STATES_TASK_CPU_TIME_H
-#define STATES_TASK_CPU_TIME_H
+#pragma once
 
 #include "states/task_lives.h"
 
@@ -20,5 +19,3 @@
  * there is none.
  */
 void task_cpu_time_fit(struct task_lives *lives, struct task_events *events, uint64_t file_end_ns);
-
-#endif

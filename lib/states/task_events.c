@@ -22,8 +22,7 @@ struct task_thread *task_events_thread(struct task_events *events, uint32_t tid,
 	bool added;
 	if (!vec_reserve(&events->threads, events->threads.count + 1))
 		return NULL;
-	const uint32_t *index = u64map_put(&events->thread_of, tid, (uint32_t)events->threads.count,
-					   &added);
+	const uint32_t *index = u64map_put(&events->thread_of, tid, events->threads.count, &added);
 	if (!index)
 		return NULL;
 	if (added)
@@ -42,7 +41,7 @@ bool task_events_add(struct task_events *events, struct task_thread *thread, uns
 		return false;
 	*event = (struct task_event){
 		.time_ns = time_ns,
-		.thread = (uint32_t)(thread - events->threads.items),
+		.thread = thread - events->threads.items,
 		.cpu = cpu < TASK_CPU_UNKNOWN ? cpu : TASK_CPU_UNKNOWN,
 		.kind = kind & 0xff,
 	};
@@ -56,7 +55,7 @@ bool task_events_add_schedstat(struct task_events *events, const struct task_thr
 	if (!added)
 		return false;
 	*added = *stat;
-	added->thread = (uint32_t)(thread - events->threads.items);
+	added->thread = thread - events->threads.items;
 	return true;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Scheduling events of threads: collected in any order, then sorted by thread and time. */
-#ifndef STATES_TASK_EVENTS_H
-#define STATES_TASK_EVENTS_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
@@ -78,5 +77,3 @@ bool task_events_add_schedstat(struct task_events *events, const struct task_thr
 
 /* Sorts all by thread and time; events of one time keep their order. False when out of memory. */
 bool task_events_sort(struct task_events *events);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Times in which records were lost, by CPU. Lookups take logarithmic time, however many gaps there are. */
-#ifndef STATES_TASK_GAPS_H
-#define STATES_TASK_GAPS_H
+#pragma once
 
 #include "base/vec.h"
 
@@ -43,5 +42,3 @@ uint64_t task_gaps_overlap(struct task_gap_list list, uint64_t begin_ns, uint64_
  * Returns whether it is in a gap.
  */
 bool task_gaps_cut(struct task_gap_list list, uint64_t time_ns, uint64_t *begin_ns, uint64_t *end_ns);
-
-#endif

@@ -38,8 +38,8 @@ static bool add_life(struct task_latency *latency, const struct task_lives *live
 	bool can = false;
 	uint64_t until_ns = life->totals.begin_ns;
 	for (size_t i = 0; i <= life->count; i++) {
-		struct task_piece pieces[TASK_PIECES];
-		size_t count = task_life_pieces(lives, life, i, pieces);
+		struct task_piece pieces[TASK_SPLIT_PIECES];
+		size_t count = task_life_split_pieces(lives, life, i, pieces);
 		for (size_t j = 0; j < count; j++) {
 			if (pieces[j].end_ns == pieces[j].begin_ns)
 				continue;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Number of each process's threads that could run, over time, and the integral of its inverse. */
-#ifndef STATES_TASK_LATENCY_H
-#define STATES_TASK_LATENCY_H
+#pragma once
 
 #include "states/task_lives.h"
 
@@ -25,5 +24,3 @@ double task_latency_between(const struct task_latency *latency, uint32_t pid, ui
 
 /* Returns the number at a time. */
 uint32_t task_latency_number(const struct task_latency *latency, uint32_t pid, uint64_t time_ns);
-
-#endif

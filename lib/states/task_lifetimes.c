@@ -13,21 +13,12 @@ void lifetimes_deinit(struct lifetimes *lifetimes)
 	vec_deinit(&lifetimes->lifetimes);
 }
 
-static struct sp_error *add_event(struct lifetimes *lifetimes, uint64_t time_ns, uint32_t pid,
-				  uint32_t tid, enum lifetime_event_kind kind)
-{
-	struct lifetime_event *event = vec_push(&lifetimes->events);
-	NEED(event);
-	*event = (struct lifetime_event){time_ns, pid, tid, kind};
-	return NULL;
-}
-
 static struct lifetime_runs *runs_of(struct lifetimes *lifetimes, uint32_t tid)
 {
 	bool added;
 	if (!vec_reserve(&lifetimes->runs, lifetimes->runs.count + 1))
 		return NULL;
-	const uint32_t *index = u64map_put(&lifetimes->runs_of, tid, (uint32_t)lifetimes->runs.count, &added);
+	const uint32_t *index = u64map_put(&lifetimes->runs_of, tid, lifetimes->runs.count, &added);
 	if (!index)
 		return NULL;
 	if (added)
@@ -42,8 +33,8 @@ static struct sp_error *add_switch(struct lifetimes *lifetimes, uint32_t tid, ui
 	struct lifetime_runs *runs = runs_of(lifetimes, tid);
 	NEED(runs);
 	/* Overflow is impossible in valid files; in others it only makes the sum wrong. */
-	uint64_t sum = (uint64_t)runs->sum_ns;
-	runs->sum_ns = (int64_t)(out ? sum + time_ns : sum - time_ns);
+	uint64_t sum = runs->sum_ns;
+	runs->sum_ns = out ? sum + time_ns : sum - time_ns;
 	runs->open += out ? -1 : 1;
 	return NULL;
 }
@@ -68,7 +59,10 @@ struct sp_error *lifetimes_add(struct lifetimes *lifetimes, const struct sp_reco
 		return NULL;
 	if (change.kind == TASK_ENDED)
 		TRY(add_switch(lifetimes, change.tid, time_ns, true));
-	return add_event(lifetimes, time_ns, change.pid, change.tid, kinds[change.kind]);
+	struct lifetime_event *event = vec_push(&lifetimes->events);
+	NEED(event);
+	*event = (struct lifetime_event){time_ns, change.pid, change.tid, kinds[change.kind]};
+	return NULL;
 }
 
 /* Orders by thread and time. */
@@ -87,7 +81,7 @@ bool lifetimes_finish(struct lifetimes *lifetimes, uint64_t end_ns)
 	const struct lifetime_event *events = lifetimes->events.items;
 	if (!lifetimes->events.count)
 		return true;
-	qsort(lifetimes->events.items, lifetimes->events.count, sizeof(*events), compare_events);
+	vec_sort(&lifetimes->events, compare_events);
 	struct lifetime *lifetime = NULL; /* the last event's; NULL: it has ended */
 	for (size_t i = 0; i < lifetimes->events.count; i++) {
 		const struct lifetime_event *event = &events[i];
@@ -120,6 +114,6 @@ bool lifetimes_cpu_ns(const struct lifetimes *lifetimes, uint32_t tid, uint64_t 
 	const struct lifetime_runs *runs = index ? &lifetimes->runs.items[*index] : NULL;
 	if (!runs || runs->open || runs->sum_ns < 0)
 		return false;
-	*ret = (uint64_t)runs->sum_ns;
+	*ret = runs->sum_ns;
 	return true;
 }

@@ -4,8 +4,7 @@
  * task with a whole period, so short tasks are never sampled. Their lifetimes tell how much is missing
  * (unsampled.c).
  */
-#ifndef STATES_TASK_LIFETIMES_H
-#define STATES_TASK_LIFETIMES_H
+#pragma once
 
 #include <sprof/record.h>
 #include "base/hash.h"
@@ -52,5 +51,3 @@ bool lifetimes_finish(struct lifetimes *lifetimes, uint64_t end_ns);
 
 /* Gets the CPU time of all tasks with that number; false if no records state it. */
 bool lifetimes_cpu_ns(const struct lifetimes *lifetimes, uint32_t tid, uint64_t *ret);
-
-#endif

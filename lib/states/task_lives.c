@@ -198,10 +198,12 @@ static bool begin_life(struct life_builder *maker, uint64_t begin_ns, bool born,
 	if (!maker->life)
 		return false;
 	*maker->life = (struct task_life){
-		.totals = {.pid = pid ? pid : maker->thread->tid, .tid = maker->thread->tid,
-			   .begin_ns = begin_ns, .born = born},
+		.totals = {.pid = pid ? pid : maker->thread->tid,
+			   .tid = maker->thread->tid,
+			   .begin_ns = begin_ns,
+			   .born = born},
 		.first = maker->next,
-		.thread = (uint32_t)(maker->thread - maker->lives->events->threads.items),
+		.thread = maker->thread - maker->lives->events->threads.items,
 		.ran = maker->thread->sampled || mostly_ran(maker->lives, maker->thread),
 	};
 	maker->thread->life_count++;
@@ -280,8 +282,8 @@ static bool was_over(const struct task_thread *thread, const struct task_event *
 bool task_lives_make(struct task_lives *lives, struct task_events *events)
 {
 	struct life_builder maker = {.lives = lives, .items = events->items.items};
-	for (size_t i = 0; i < events->threads.count; i++) {
-		struct task_thread *thread = maker.thread = &events->threads.items[i];
+	vec_each (item, &events->threads) {
+		struct task_thread *thread = maker.thread = item;
 		thread->first_life = lives->items.count;
 		maker.dead = was_over(thread, events->items.items);
 		/* Switches of a thread that is not recorded are incomplete. */
@@ -307,26 +309,78 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 	return value > high ? high : value;
 }
 
-/* Adds the part of a piece within a time. `woken`: the piece begins when the thread is woken. */
-static void add_piece(const struct task_lives *lives, const struct task_piece *piece, bool woken,
-		      uint64_t from_ns, uint64_t until_ns, struct task_totals *ret)
+static bool is_unwoken(const struct task_lives *lives, const struct task_life *life, size_t index,
+		       const struct task_piece *piece)
+{
+	const struct task_event *events = lives->events->items.items + life->first;
+	return piece->state == TASK_BLOCKED &&
+	       (index == life->count || events[index].kind != TASK_EVENT_WAKE);
+}
+
+uint64_t task_life_wake_ns(const struct task_lives *lives, const struct task_life *life,
+			   size_t index, const struct task_piece *piece)
+{
+	uint64_t duration_ns = piece->end_ns - piece->begin_ns, wake_ns = life->totals.wake_ns;
+	if (!wake_ns || !is_unwoken(lives, life, index, piece))
+		return 0;
+	return wake_ns < duration_ns ? wake_ns : duration_ns;
+}
+
+size_t task_life_split_pieces(const struct task_lives *lives, const struct task_life *life,
+			      size_t index, struct task_piece ret[TASK_SPLIT_PIECES])
+{
+	struct task_piece pieces[TASK_PIECES];
+	size_t count = task_life_pieces(lives, life, index, pieces), split = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct task_piece before = pieces[i], woken = pieces[i];
+		uint64_t wake_ns = task_life_wake_ns(lives, life, index, &pieces[i]);
+		before.end_ns = woken.begin_ns = woken.end_ns - wake_ns;
+		before.open &= !wake_ns;
+		woken.state = TASK_RUNNABLE;
+		if (before.end_ns > before.begin_ns || !wake_ns)
+			ret[split++] = before;
+		if (wake_ns)
+			ret[split++] = woken;
+	}
+	return split;
+}
+
+uint64_t task_piece_known_ns(const struct task_lives *lives, const struct task_piece *piece,
+			     uint64_t from_ns, uint64_t until_ns)
 {
 	uint64_t begin_ns = clamp(piece->begin_ns, from_ns, until_ns);
 	uint64_t end_ns = clamp(piece->end_ns, from_ns, until_ns);
-	uint64_t length = end_ns - begin_ns, lost = 0;
+	if (piece->certain || begin_ns == end_ns)
+		return end_ns - begin_ns;
+	return end_ns - begin_ns -
+	       task_gaps_overlap(task_gaps_of(lives->gaps, piece->cpu), begin_ns, end_ns);
+}
+
+/*
+ * Adds the part of a piece within a time. `woken`: the piece begins when the thread is woken;
+ * `wake_ns`: estimated time from waking to running at its end.
+ */
+static void add_piece(const struct task_lives *lives, const struct task_piece *piece, bool woken,
+		      uint64_t wake_ns, uint64_t from_ns, uint64_t until_ns,
+		      struct task_totals *ret)
+{
+	uint64_t length = clamp(piece->end_ns, from_ns, until_ns) -
+			  clamp(piece->begin_ns, from_ns, until_ns);
+	uint64_t known = task_piece_known_ns(lives, piece, from_ns, until_ns);
 	uint64_t *const sums[TASK_STATES] = {&ret->unknown_ns, &ret->running_ns, &ret->runnable_ns,
 					     &ret->blocked_ns};
-	if (!piece->certain)
-		lost = task_gaps_overlap(task_gaps_of(lives->gaps, piece->cpu), begin_ns, end_ns);
-	*sums[piece->state] += length - lost;
-	ret->unknown_ns += lost;
-	if (woken && piece->state == TASK_RUNNABLE)
-		ret->woken_ns += length - lost;
+	struct task_piece end = *piece;
+	end.begin_ns = end.end_ns - wake_ns;
+	wake_ns = wake_ns ? task_piece_known_ns(lives, &end, from_ns, until_ns) : 0;
+	*sums[piece->state] += known - wake_ns;
+	ret->runnable_ns += wake_ns;
+	ret->unknown_ns += length - known;
+	ret->woken_ns += woken && piece->state == TASK_RUNNABLE ? known : wake_ns;
 	if (piece->state != TASK_BLOCKED || !length)
 		return;
 	ret->waits++;
-	if (length - lost > ret->longest_wait_ns)
-		ret->longest_wait_ns = length - lost;
+	if (known > ret->longest_wait_ns)
+		ret->longest_wait_ns = known;
 }
 
 /* Counts the preemptions and migrations at an event. *cpu is the last known CPU. */
@@ -351,7 +405,9 @@ void task_life_sum(const struct task_lives *lives, const struct task_life *life,
 		size_t count = task_life_pieces(lives, life, i, pieces);
 		bool woken = i && events[i - 1].kind == TASK_EVENT_WAKE;
 		for (size_t j = 0; j < count; j++)
-			add_piece(lives, &pieces[j], woken, from_ns, until_ns, ret);
+			add_piece(lives, &pieces[j], woken,
+				  task_life_wake_ns(lives, life, i, &pieces[j]), from_ns, until_ns,
+				  ret);
 		if (i == life->count || events[i].time_ns >= until_ns)
 			return;
 		count_event(&events[i], &cpu, ret);
@@ -390,14 +446,6 @@ struct durations {
 	VEC(uint64_t);
 };
 
-static bool is_unwoken(const struct task_lives *lives, const struct task_life *life, size_t index,
-		       const struct task_piece *piece)
-{
-	const struct task_event *events = lives->events->items.items + life->first;
-	return piece->state == TASK_BLOCKED &&
-	       (index == life->count || events[index].kind != TASK_EVENT_WAKE);
-}
-
 /* Adds the duration of each wait without a recorded wake-up. */
 static bool add_durations(const struct task_lives *lives, const struct task_life *life,
 			  struct durations *ret)
@@ -434,15 +482,6 @@ static uint64_t share_of_waits(struct durations *waits, uint64_t sum)
 	return share;
 }
 
-uint64_t task_life_wake_ns(const struct task_lives *lives, const struct task_life *life,
-			   size_t index, const struct task_piece *piece)
-{
-	uint64_t duration_ns = piece->end_ns - piece->begin_ns, wake_ns = life->totals.wake_ns;
-	if (!wake_ns || !is_unwoken(lives, life, index, piece))
-		return 0;
-	return wake_ns < duration_ns ? wake_ns : duration_ns;
-}
-
 /*
  * Moves the time from waking to running, which only the sum of schedstat gives, to runnable_ns. The
  * delay does not depend on the wait's duration. Returns false when out of memory.
@@ -461,14 +500,17 @@ static bool split_blocked(const struct task_lives *lives, struct task_life *life
 	uint64_t more = wait > totals->runnable_ns ? wait - totals->runnable_ns : 0;
 	if (more > totals->blocked_ns)
 		more = totals->blocked_ns;
-	totals->runnable_ns += more;
-	totals->woken_ns += more;
-	totals->blocked_ns -= more;
 	totals->split = TASK_SPLIT_SCHEDSTAT;
 	struct durations waits = {0};
 	bool done = !more || add_durations(lives, life, &waits);
 	totals->wake_ns = share_of_waits(&waits, more);
 	vec_deinit(&waits);
+	/* Sums are those of the intervals, which lack up to 1 ns of each wait. */
+	struct task_totals sums = {0};
+	task_life_sum(lives, life, 0, UINT64_MAX, &sums);
+	totals->runnable_ns = sums.runnable_ns;
+	totals->woken_ns = sums.woken_ns;
+	totals->blocked_ns = sums.blocked_ns;
 	return done;
 }
 

@@ -3,8 +3,7 @@
  * Lifetimes of threads, and their states between two events. The state before an event and the state after
  * the event before it must agree; if they do not, records between them were lost.
  */
-#ifndef STATES_TASK_LIVES_H
-#define STATES_TASK_LIVES_H
+#pragma once
 
 #include "states/task_events.h"
 #include "states/task_gaps.h"
@@ -65,7 +64,21 @@ struct task_schedstats task_life_schedstats(const struct task_lives *lives, size
 /* Returns the index for task_life_pieces() of the pieces at a time. */
 size_t task_life_index(const struct task_lives *lives, const struct task_life *life, uint64_t time_ns);
 
-/* Adds a life's sums and counts within a time. */
+/* Most pieces, if each blocked one is two. */
+#define TASK_SPLIT_PIECES (2 * TASK_PIECES)
+
+/*
+ * Like task_life_pieces(), but the estimated time from waking to running is a runnable piece at the
+ * end of a blocked one. Only after task_lives_sum().
+ */
+size_t task_life_split_pieces(const struct task_lives *lives, const struct task_life *life,
+			      size_t index, struct task_piece ret[TASK_SPLIT_PIECES]);
+
+/* Returns a piece's length within a time, without times of lost records. */
+uint64_t task_piece_known_ns(const struct task_lives *lives, const struct task_piece *piece,
+			     uint64_t from_ns, uint64_t until_ns);
+
+/* Adds a life's sums and counts within a time. A wait counts with the time after its wake-up. */
 void task_life_sum(const struct task_lives *lives, const struct task_life *life, uint64_t from_ns,
 		   uint64_t until_ns, struct task_totals *ret);
 
@@ -75,5 +88,3 @@ uint64_t task_life_wake_ns(const struct task_lives *lives, const struct task_lif
 
 /* Sets the sums and counts of all totals. Returns false when out of memory. */
 bool task_lives_sum(struct task_lives *lives);
-
-#endif

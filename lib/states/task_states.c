@@ -117,8 +117,8 @@ static bool note_time(struct task_states *states, uint32_t cpu, uint64_t time_ns
 		return true;
 	if (!vec_reserve(&states->last_times, states->last_times.count + 1))
 		return false;
-	const uint32_t *index = u64map_put(&states->last_of_cpu, cpu, (uint32_t)states->last_times.count,
-					   &added);
+	const uint32_t *index =
+		u64map_put(&states->last_of_cpu, cpu, states->last_times.count, &added);
 	if (!index)
 		return false;
 	if (added)
@@ -196,11 +196,10 @@ static bool add_lost(struct task_states *states, const struct sp_record *record)
 
 static bool add_schedstat(struct task_states *states, const struct sp_note *note)
 {
-	if (note->value_count < SCHEDSTAT_VALUES || !note->time_ns ||
-	    !is_thread((uint32_t)note->values[1]))
+	if (note->value_count < SCHEDSTAT_VALUES || !note->time_ns || !is_thread(note->values[1]))
 		return true;
-	struct task_thread *thread = task_events_thread(&states->events, (uint32_t)note->values[1],
-							(uint32_t)note->values[0]);
+	struct task_thread *thread =
+		task_events_thread(&states->events, note->values[1], note->values[0]);
 	if (!thread)
 		return false;
 	thread->own = true;
@@ -333,7 +332,7 @@ static bool softirq_word(struct task_states *states, const struct task_switched 
 			 uint32_t *ret)
 {
 	size_t count = 0, size;
-	uint32_t next = (uint32_t)states->softirqs.count;
+	uint32_t next = states->softirqs.count;
 	*ret = TASK_WAKE_SOFTIRQ;
 	while (count < switched->ip_count && switched->ips[count] != (uint64_t)PERF_CONTEXT_USER)
 		count++;
@@ -577,8 +576,8 @@ void task_states_each(const struct task_states *states, size_t index, uint64_t f
 		until_ns = life->totals.end_ns;
 	size_t i = task_life_index(&states->lives, life, at);
 	for (; at < until_ns && i <= life->count; i++) {
-		struct task_piece pieces[TASK_PIECES];
-		size_t count = task_life_pieces(&states->lives, life, i, pieces);
+		struct task_piece pieces[TASK_SPLIT_PIECES];
+		size_t count = task_life_split_pieces(&states->lives, life, i, pieces);
 		for (size_t j = 0; j < count; j++) {
 			while (at < pieces[j].end_ns && at < until_ns) {
 				struct task_interval interval = interval_at(states, &pieces[j], at);
@@ -611,26 +610,13 @@ bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint6
 	return false;
 }
 
-/* Returns the length of a piece from `from_ns` to `until_ns`, without times of lost records. */
-static uint64_t known_ns(const struct task_states *states, const struct task_piece *piece,
-			 uint64_t from_ns, uint64_t until_ns)
-{
-	uint64_t begin_ns = piece->begin_ns > from_ns ? piece->begin_ns : from_ns;
-	uint64_t end_ns = piece->end_ns < until_ns ? piece->end_ns : until_ns;
-	if (begin_ns >= end_ns)
-		return 0;
-	if (piece->certain)
-		return end_ns - begin_ns;
-	return end_ns - begin_ns -
-	       task_gaps_overlap(task_gaps_of(&states->gaps, piece->cpu), begin_ns, end_ns);
-}
-
 void task_states_each_wait(const struct task_states *states, size_t index, uint64_t from_ns,
 			   uint64_t until_ns,
 			   void (*visit)(void *arg, const struct task_wait *wait), void *arg)
 {
 	assert(index < states->lives.items.count);
-	const struct task_life *life = &states->lives.items.items[index];
+	const struct task_lives *lives = &states->lives;
+	const struct task_life *life = &lives->items.items[index];
 	const struct task_event *events = states->events.items.items + life->first;
 	size_t i = sorted_below(events, life->count, .time_ns, from_ns);
 	struct task_wait wait = {0};
@@ -638,13 +624,14 @@ void task_states_each_wait(const struct task_states *states, size_t index, uint6
 	/* A thread that was woken before has its wait before that. */
 	for (i -= i > 0; i <= life->count && (!i || events[i - 1].time_ns < until_ns); i++) {
 		struct task_piece pieces[TASK_PIECES];
-		size_t count = task_life_pieces(&states->lives, life, i, pieces);
+		size_t count = task_life_pieces(lives, life, i, pieces);
 		bool woken = i && events[i - 1].kind == TASK_EVENT_WAKE;
 		for (size_t j = 0; j < count; j++) {
 			const struct task_piece *piece = &pieces[j];
 			bool overlaps = piece->end_ns > from_ns && piece->begin_ns < until_ns;
 			if (woken && piece->state == TASK_RUNNABLE) {
-				wait.woken_ns += known_ns(states, piece, from_ns, until_ns);
+				wait.woken_ns += task_piece_known_ns(lives, piece, from_ns,
+								     until_ns);
 				within |= overlaps;
 			}
 			if (piece->state != TASK_BLOCKED || piece->begin_ns == piece->end_ns)
@@ -652,11 +639,12 @@ void task_states_each_wait(const struct task_states *states, size_t index, uint6
 			if (wait.duration_ns && within)
 				visit(arg, &wait);
 			struct task_interval known = interval_at(states, piece, piece->begin_ns);
-			uint64_t wake_ns = task_life_wake_ns(&states->lives, life, i, piece);
-			uint64_t off_ns = known_ns(states, piece, from_ns, until_ns);
+			uint64_t wake_ns = task_life_wake_ns(lives, life, i, piece);
+			uint64_t off_ns = task_piece_known_ns(lives, piece, from_ns, until_ns);
 			struct task_piece end = *piece;
 			end.begin_ns = end.end_ns - wake_ns;
-			uint64_t woken_ns = wake_ns ? known_ns(states, &end, from_ns, until_ns) : 0;
+			uint64_t woken_ns =
+				wake_ns ? task_piece_known_ns(lives, &end, from_ns, until_ns) : 0;
 			wait = (struct task_wait){
 				.duration_ns = known.end_ns - known.begin_ns,
 				.blocked_ns = off_ns - woken_ns,

@@ -17,8 +17,7 @@
  * Memory: 16 bytes for each switch, twice as much during task_states_seal(). Times are in the
  * recording's clock, in ns.
  */
-#ifndef STATES_TASK_STATES_H
-#define STATES_TASK_STATES_H
+#pragma once
 
 #include <sprof/record.h>
 
@@ -165,7 +164,8 @@ bool task_states_next(const struct task_states *states, const struct task_totals
 
 /*
  * Calls `visit` for what each interval of a lifetime has of a time, in order. Unlike
- * task_states_next(), it searches for the first one only.
+ * task_states_next(), it searches for the first one only, and estimated time from waking to running
+ * (TASK_SPLIT_SCHEDSTAT) is an interval of its own.
  */
 void task_states_each(const struct task_states *states, size_t index, uint64_t from_ns,
 		      uint64_t until_ns,
@@ -214,7 +214,7 @@ uint32_t task_states_pid(const struct task_states *states, uint32_t tid);
 
 /*
  * Adds a lifetime's sums and counts from `from_ns` to `until_ns` to *ret: a wait that began before counts
- * from there. Blocked time is not split by schedstat.
+ * from there. Parts of a lifetime sum to it.
  */
 void task_states_window(const struct task_states *states, size_t index, uint64_t from_ns,
 			uint64_t until_ns, struct task_totals *ret);
@@ -232,5 +232,3 @@ double task_states_latency(const struct task_states *states, uint32_t pid, uint6
 
 /* Returns the number of the process's threads that could run at a time. */
 uint32_t task_states_parallelism(const struct task_states *states, uint32_t pid, uint64_t time_ns);
-
-#endif

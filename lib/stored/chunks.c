@@ -74,7 +74,7 @@ static struct sp_error *read_piece(int fd, const char *path, uint64_t offset,
 	uint8_t head[HEAD_SIZE];
 	size_t got;
 	*good_ret = false;
-	int errnum = io_pread(fd, head, sizeof(head), (off_t)offset, &got);
+	int errnum = io_pread(fd, head, sizeof(head), offset, &got);
 	if (errnum)
 		return error_os(errnum, "cannot read %s", path);
 	*good_ret = parse_piece(head, got, ret);
@@ -128,7 +128,7 @@ struct sp_error *chunks_list(int fd, uint64_t file_size, const char *path, struc
 	*ret = (struct stored_chunks){.begin = file_size};
 	if (file_size < END_SIZE)
 		return NULL;
-	int errnum = io_pread(fd, bytes, sizeof(bytes), (off_t)(file_size - END_SIZE), &got);
+	int errnum = io_pread(fd, bytes, sizeof(bytes), file_size - END_SIZE, &got);
 	if (errnum)
 		return error_os(errnum, "cannot read %s", path);
 	struct cursor cursor = cursor_make(bytes, got, swapped(), NULL, 0);
@@ -150,7 +150,7 @@ bool chunks_begin_at(int fd, uint64_t offset)
 	const uint64_t expected[] = {htole64(SP_RECORD_EVENT_UPDATE), htole64(CHUNK_KIND)};
 	uint8_t found[sizeof(expected)];
 	size_t got;
-	if (io_pread(fd, found, sizeof(found), (off_t)offset, &got) || !got)
+	if (io_pread(fd, found, sizeof(found), offset, &got) || !got)
 		return false;
 	if (got > 6)
 		found[6] = 0;
@@ -162,7 +162,7 @@ bool chunks_begin_at(int fd, uint64_t offset)
 struct sp_error *chunk_read(int fd, const char *path, const struct stored_chunk *chunk,
 			    uint8_t **ret)
 {
-	CLEANUP_FREE uint8_t *packed = malloc((size_t)chunk->packed_size);
+	CLEANUP_FREE uint8_t *packed = malloc(chunk->packed_size);
 	NEED(packed);
 	uint64_t at = chunk->offset;
 	for (uint64_t done = 0; done < chunk->packed_size;) {
@@ -172,8 +172,8 @@ struct sp_error *chunk_read(int fd, const char *path, const struct stored_chunk 
 		TRY(read_piece(fd, path, at, &piece, &good));
 		if (!good || piece.position != done || piece.chunk.packed_size != chunk->packed_size)
 			return error_format(path, at, "stored data is damaged");
-		size_t size = (size_t)bytes_in(&piece);
-		int errnum = io_pread(fd, packed + done, size, (off_t)(at + HEAD_SIZE), &got);
+		size_t size = bytes_in(&piece);
+		int errnum = io_pread(fd, packed + done, size, at + HEAD_SIZE, &got);
 		if (errnum)
 			return error_os(errnum, "cannot read %s", path);
 		if (got < size)
@@ -182,8 +182,7 @@ struct sp_error *chunk_read(int fd, const char *path, const struct stored_chunk 
 		at += piece.record_size;
 	}
 	if (chunk->size != chunk->packed_size)
-		return zlib_unpack_sized(packed, (size_t)chunk->packed_size, (size_t)chunk->size,
-					 path, ret);
+		return zlib_unpack_sized(packed, chunk->packed_size, chunk->size, path, ret);
 	*ret = take_ptr(packed);
 	return NULL;
 }

@@ -17,8 +17,7 @@
  * The file ends with a record of CHUNK_END_KIND ("sprofend") that holds, after the id, a u64: the size of
  * all these records, its own included. A reader finds the chunks from there.
  */
-#ifndef STORED_CHUNKS_H
-#define STORED_CHUNKS_H
+#pragma once
 
 #include "base/error.h"
 #include "base/vec.h"
@@ -69,5 +68,3 @@ struct sp_error *chunk_encode(struct record_buffer *buffer, enum chunk_type type
 
 /* Appends the record that ends the file. */
 struct sp_error *chunks_encode_end(struct record_buffer *buffer) SP_MUST_CHECK;
-
-#endif

@@ -36,7 +36,7 @@ static bool get_u32(struct cursor *cursor, uint32_t *ret)
 	uint64_t value;
 	if (!get_number(cursor, UINT32_MAX, &value))
 		return false;
-	*ret = (uint32_t)value;
+	*ret = value;
 	return true;
 }
 
@@ -64,9 +64,14 @@ static bool get_count(struct cursor *cursor, size_t least, size_t *ret)
 	uint64_t value;
 	if (!get_number(cursor, cursor_left(cursor) / least, &value))
 		return false;
-	*ret = (size_t)value;
-	return true;
+	*ret = value;
+	return value < UINT32_MAX;
 }
+
+/* Reads a count, and makes room for that many items. */
+#define get_room(cursor, least, vec, ret, no_memory)                                               \
+	(get_count((cursor), (least), (ret)) &&                                                    \
+	 (vec_reserve((vec), *(ret)) || !(*(no_memory) = true)))
 
 static bool get_text(struct cursor *cursor, const struct texts *texts, const char **ret)
 {
@@ -83,10 +88,10 @@ static bool get_key(struct cursor *cursor, const struct texts *texts, struct sto
 	const uint8_t *bytes;
 	if (!get_u32(cursor, &key->kind) || !get_text(cursor, texts, &key->path) || !key->path ||
 	    !get_number(cursor, sizeof(key->build_id), &size) ||
-	    !cursor_bytes(cursor, (size_t)size, &bytes))
+	    !cursor_bytes(cursor, size, &bytes))
 		return false;
-	memcpy(key->build_id, bytes, (size_t)size);
-	key->build_id_size = (uint8_t)size;
+	memcpy(key->build_id, bytes, size);
+	key->build_id_size = size;
 	return get_u32(cursor, &key->maj) && get_u32(cursor, &key->min) &&
 	       cursor_uleb(cursor, &key->ino) && get_u32(cursor, &key->pid);
 }
@@ -118,12 +123,8 @@ static bool get_symbols(struct cursor *cursor, const struct texts *texts,
 {
 	size_t count;
 	uint64_t before = 0;
-	if (!get_count(cursor, SYMBOL_LEAST, &count))
+	if (!get_room(cursor, SYMBOL_LEAST, &module->symbols, &count, no_memory))
 		return false;
-	if (!vec_reserve(&module->symbols, count)) {
-		*no_memory = true;
-		return false;
-	}
 	for (size_t i = 0; i < count; i++) {
 		struct stored_symbol symbol;
 		if (!get_symbol(cursor, texts, before, &symbol))
@@ -142,7 +143,7 @@ static bool get_frame(struct cursor *cursor, const struct texts *texts, size_t i
 	    !get_text(cursor, texts, &frame->file) || !get_u32(cursor, &frame->line) ||
 	    !get_number(cursor, index, &caller) || !cursor_uleb(cursor, &start))
 		return false;
-	frame->caller = (uint32_t)caller;
+	frame->caller = caller;
 	frame->start = start - 1;
 	frame->declared = 0;
 	return true;
@@ -161,12 +162,8 @@ static bool get_frames(struct cursor *cursor, const struct texts *texts,
 		       struct stored_module *module, bool *no_memory)
 {
 	size_t count;
-	if (!get_count(cursor, FRAME_LEAST, &count) || count > UINT32_MAX - 1)
+	if (!get_room(cursor, FRAME_LEAST, &module->frames, &count, no_memory))
 		return false;
-	if (!vec_reserve(&module->frames, count)) {
-		*no_memory = true;
-		return false;
-	}
 	for (size_t i = 0; i < count; i++) {
 		struct stored_frame frame;
 		if (!get_frame(cursor, texts, i, &frame))
@@ -190,8 +187,8 @@ static bool get_point(struct cursor *cursor, const struct stored_module *module,
 	*point = (struct stored_point){
 		.offset = before + step,
 		.vaddr = before + step + distance,
-		.symbol = (uint32_t)symbol,
-		.frame = (uint32_t)frame,
+		.symbol = symbol,
+		.frame = frame,
 		.has_vaddr = has_vaddr,
 	};
 	/* Only the first may be at the start, and none at or before the one before it. */
@@ -202,12 +199,8 @@ static bool get_points(struct cursor *cursor, struct stored_module *module, bool
 {
 	size_t count;
 	uint64_t before = 0;
-	if (!get_count(cursor, POINT_LEAST, &count))
+	if (!get_room(cursor, POINT_LEAST, &module->points, &count, no_memory))
 		return false;
-	if (!vec_reserve(&module->points, count)) {
-		*no_memory = true;
-		return false;
-	}
 	for (size_t i = 0; i < count; i++) {
 		struct stored_point point;
 		if (!get_point(cursor, module, before, &point))
@@ -222,12 +215,8 @@ static bool get_codes(struct cursor *cursor, struct stored_module *module, bool 
 {
 	size_t count;
 	uint64_t before = 0;
-	if (!get_count(cursor, CODE_LEAST, &count))
+	if (!get_room(cursor, CODE_LEAST, &module->codes, &count, no_memory))
 		return false;
-	if (!vec_reserve(&module->codes, count)) {
-		*no_memory = true;
-		return false;
-	}
 	for (size_t i = 0; i < count; i++) {
 		struct stored_code code;
 		uint64_t step;
@@ -244,11 +233,11 @@ static bool get_codes(struct cursor *cursor, struct stored_module *module, bool 
 static bool get_origins(struct cursor *cursor, const struct texts *texts,
 			struct stored_module *module)
 {
-	for (size_t i = 0; i < module->symbols.count; i++)
-		if (!get_text(cursor, texts, &module->symbols.items[i].object))
+	vec_each (symbol, &module->symbols)
+		if (!get_text(cursor, texts, &symbol->object))
 			return false;
-	for (size_t i = 0; i < module->frames.count; i++)
-		if (!get_u32(cursor, &module->frames.items[i].declared))
+	vec_each (frame, &module->frames)
+		if (!get_u32(cursor, &frame->declared))
 			return false;
 	return true;
 }
@@ -263,7 +252,7 @@ static bool get_module(struct cursor *cursor, const struct texts *texts,
 	    !get_flag(cursor, &module->has_lines) || !get_number(cursor, UINT16_MAX, &machine) ||
 	    !get_u32(cursor, &module->file))
 		return false;
-	module->machine = (uint16_t)machine;
+	module->machine = machine;
 	return get_symbols(cursor, texts, module, no_memory) &&
 	       get_frames(cursor, texts, module, no_memory) &&
 	       get_points(cursor, module, no_memory) && get_codes(cursor, module, no_memory) &&
@@ -301,7 +290,7 @@ static bool get_modules(struct cursor *cursor, const struct texts *texts,
 		uint64_t size;
 		const uint8_t *bytes;
 		if (!cursor_uleb(cursor, &size) || size > cursor_left(cursor) ||
-		    !cursor_bytes(cursor, (size_t)size, &bytes))
+		    !cursor_bytes(cursor, size, &bytes))
 			return false;
 		struct stored_module *module = vec_push(names);
 		if (!module) {
@@ -309,8 +298,8 @@ static bool get_modules(struct cursor *cursor, const struct texts *texts,
 			return false;
 		}
 		*module = (struct stored_module){0};
-		struct cursor inner = cursor_make(bytes, (size_t)size, false, cursor->path,
-						  (uint64_t)(bytes - cursor->begin));
+		struct cursor inner =
+			cursor_make(bytes, size, false, cursor->path, bytes - cursor->begin);
 		if (!get_module(&inner, texts, module, no_memory))
 			return false;
 		if (!stored_names_index(names)) {

@@ -61,21 +61,14 @@ static void put_problem(struct encoder *encoder, const struct stored_problem *pr
 	put_text(encoder, problem->remedy);
 }
 
-static int compare_points(const void *a, const void *b)
-{
-	const struct stored_point *x = a, *y = b;
-	return u64_order(x->offset, y->offset);
-}
+DEFINE_ORDER(compare_points, struct stored_point, offset)
 
 static void put_points(struct encoder *encoder, struct stored_module *module)
 {
 	uint64_t before = 0;
-	if (module->points.count)
-		qsort(module->points.items, module->points.count, sizeof(*module->points.items),
-		      compare_points);
+	vec_sort(&module->points, compare_points);
 	put_number(encoder, module->points.count);
-	for (size_t i = 0; i < module->points.count; i++) {
-		const struct stored_point *point = &module->points.items[i];
+	vec_each (point, &module->points) {
 		uint64_t distance = point->vaddr - point->offset;
 		put_number(encoder, point->offset - before);
 		put_number(encoder, point->symbol);
@@ -93,15 +86,29 @@ static int compare_codes(const void *a, const void *b)
 	return u64_order(x->offset, y->offset) ?: u64_order(y->size, x->size);
 }
 
+/* Sorts a module's code, and removes what other code contains. */
+static void tidy_codes(struct stored_module *module)
+{
+	struct stored_code *codes = module->codes.items;
+	size_t kept = 0;
+	uint64_t end = 0;
+	if (module->codes.count)
+		qsort(codes, module->codes.count, sizeof(*codes), compare_codes);
+	for (size_t i = 0; i < module->codes.count; i++) {
+		if (kept && codes[i].offset + codes[i].size <= end)
+			continue;
+		end = codes[i].offset + codes[i].size;
+		codes[kept++] = codes[i];
+	}
+	module->codes.count = kept;
+}
+
 static void put_codes(struct encoder *encoder, struct stored_module *module)
 {
 	uint64_t before = 0;
-	if (module->codes.count)
-		qsort(module->codes.items, module->codes.count, sizeof(*module->codes.items),
-		      compare_codes);
+	tidy_codes(module);
 	put_number(encoder, module->codes.count);
-	for (size_t i = 0; i < module->codes.count; i++) {
-		const struct stored_code *code = &module->codes.items[i];
+	vec_each (code, &module->codes) {
 		put_number(encoder, code->offset - before);
 		put_number(encoder, code->size);
 		put_bytes(encoder, code->bytes, code->size);
@@ -126,8 +133,7 @@ static void put_module(struct encoder *encoder, struct stored_module *module)
 	put_number(encoder, module->file);
 	uint64_t before = 0;
 	put_number(encoder, module->symbols.count);
-	for (size_t i = 0; i < module->symbols.count; i++) {
-		const struct stored_symbol *symbol = &module->symbols.items[i];
+	vec_each (symbol, &module->symbols) {
 		put_signed(encoder, symbol->start - before);
 		put_number(encoder, symbol->size);
 		put_text(encoder, symbol->name);
@@ -135,8 +141,7 @@ static void put_module(struct encoder *encoder, struct stored_module *module)
 		before = symbol->start;
 	}
 	put_number(encoder, module->frames.count);
-	for (size_t i = 0; i < module->frames.count; i++) {
-		const struct stored_frame *frame = &module->frames.items[i];
+	vec_each (frame, &module->frames) {
 		put_text(encoder, frame->name);
 		put_number(encoder, frame->mangled);
 		put_text(encoder, frame->file);
@@ -147,10 +152,10 @@ static void put_module(struct encoder *encoder, struct stored_module *module)
 	put_points(encoder, module);
 	put_codes(encoder, module);
 	put_number(encoder, module->left_out);
-	for (size_t i = 0; i < module->symbols.count; i++)
-		put_text(encoder, module->symbols.items[i].object);
-	for (size_t i = 0; i < module->frames.count; i++)
-		put_number(encoder, module->frames.items[i].declared);
+	vec_each (item, &module->symbols)
+		put_text(encoder, item->object);
+	vec_each (item, &module->frames)
+		put_number(encoder, item->declared);
 }
 
 struct sp_error *stored_names_encode(struct stored_names *names, struct record_buffer *ret)
@@ -160,10 +165,10 @@ struct sp_error *stored_names_encode(struct stored_names *names, struct record_b
 
 	/* Writes all modules to `modules`, each after its size, and collects their texts. */
 	struct record_buffer one = {0};
-	for (size_t i = 0; i < names->count; i++) {
+	vec_each (name, names) {
 		one.count = 0;
 		encoder.out = &one;
-		put_module(&encoder, &names->items[i]);
+		put_module(&encoder, name);
 		encoder.out = &modules;
 		put_number(&encoder, one.count);
 		put_bytes(&encoder, one.items, one.count);
@@ -171,8 +176,8 @@ struct sp_error *stored_names_encode(struct stored_names *names, struct record_b
 	vec_deinit(&one);
 	encoder.out = ret;
 	put_number(&encoder, encoder.texts.count);
-	for (size_t i = 0; i < encoder.texts.count; i++)
-		put_bytes(&encoder, encoder.texts.items[i], strlen(encoder.texts.items[i]) + 1);
+	vec_each (text, &encoder.texts)
+		put_bytes(&encoder, *text, strlen(*text) + 1);
 	put_number(&encoder, names->count);
 	put_bytes(&encoder, modules.items, modules.count);
 	vec_deinit(&modules);

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/cleanup.h"
 
 #define FILE_DAMAGED (-2)
@@ -38,12 +37,12 @@ void stored_free(struct stored *stored)
 DEFINE_CLEANUP(struct stored *, stored_free)
 
 /* Keeps the chunks of files, and a descriptor to read them. */
-static struct sp_error *keep_files(struct stored *stored, int fd)
+static struct sp_error *open_stored_files(struct stored *stored, int fd)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < stored->chunks.count; i++)
-		if (stored->chunks.items[i].type == CHUNK_FILE)
-			stored->chunks.items[count++] = stored->chunks.items[i];
+	vec_each (chunk, &stored->chunks)
+		if (chunk->type == CHUNK_FILE)
+			stored->chunks.items[count++] = *chunk;
 	stored->chunks.count = count;
 	if (!count)
 		return NULL;
@@ -57,14 +56,14 @@ static struct sp_error *keep_files(struct stored *stored, int fd)
 
 static struct sp_error *read_names(struct stored *stored, int fd)
 {
-	for (size_t i = 0; i < stored->chunks.count; i++) {
-		const struct stored_chunk *chunk = &stored->chunks.items[i];
+	vec_each (chunk, &stored->chunks) {
 		uint8_t *data;
 		if (chunk->type != CHUNK_NAMES)
 			continue;
 		struct sp_error *error = chunk_read(fd, stored->path, chunk, &data);
-		return error ?: stored_names_decode(data, (size_t)chunk->size, stored->path,
-						    &stored->names);
+		return error
+			       ?: stored_names_decode(data, chunk->size, stored->path,
+						      &stored->names);
 	}
 	return NULL;
 }
@@ -86,7 +85,7 @@ struct sp_error *stored_open(int fd, uint64_t file_size, const char *path, struc
 	NEED(stored->path);
 	error = read_names(stored, fd);
 	if (!error)
-		error = keep_files(stored, fd);
+		error = open_stored_files(stored, fd);
 	if (!error)
 		*ret = take_ptr(stored);
 	return error;
@@ -112,7 +111,7 @@ static struct sp_error *decode(struct stored *stored, size_t index, int *ret)
 	CLEANUP_FREE uint8_t *data = NULL;
 	struct sp_error *error = chunk_read(stored->fd, stored->path, chunk, &data);
 	if (!error)
-		error = stored_file_decode(data, (size_t)chunk->size, stored->path, ret);
+		error = stored_file_decode(data, chunk->size, stored->path, ret);
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
 		sp_error_free(take_ptr(error));
 	stored->files[index] = *ret >= 0 ? *ret : FILE_DAMAGED;

@@ -35,11 +35,7 @@ static bool is_debug_section(const char *name)
 	       !strncmp(name, ".zdebug_", 8) || !strncmp(name, ".gnu.debuglto_", 14);
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-	const struct file_run *x = a, *y = b;
-	return u64_order(x->offset, y->offset);
-}
+DEFINE_ORDER(compare_runs, struct file_run, offset)
 
 /* Lists the file ranges of debug information, by offset. */
 static bool list_debug(const struct image *image, struct file_runs *ret)
@@ -54,13 +50,10 @@ static bool list_debug(const struct image *image, struct file_runs *ret)
 		if (!name || header.sh_type == SHT_NOBITS || header.sh_flags & SHF_ALLOC ||
 		    !is_debug_section(name))
 			continue;
-		struct file_run *slot = vec_push(ret);
-		if (!slot)
+		if (!vec_append(ret, (struct file_run){header.sh_offset, header.sh_size}))
 			return false;
-		*slot = (struct file_run){header.sh_offset, header.sh_size};
 	}
-	if (ret->count)
-		qsort(ret->items, ret->count, sizeof(*ret->items), compare_runs);
+	vec_sort(ret, compare_runs);
 	return true;
 }
 
@@ -137,8 +130,8 @@ static struct sp_error *encode_file(struct stored_names *names, struct stored_mo
 	CLEANUP(runs_deinit) struct file_runs runs = {0};
 	uint64_t all = 0;
 	NEED(list_runs(image, &runs) && put_runs(data, image, &runs));
-	for (size_t i = 0; i < runs.count; i++)
-		all += runs.items[i].size;
+	vec_each (run, &runs)
+		all += run->size;
 	if (!has_room(names, module, all, STORED_MAX))
 		return error_new(SP_ERROR_LIMIT, "%s is too large to store", image->path);
 	struct sp_error *error = NULL;
@@ -237,8 +230,8 @@ static bool write_runs(struct cursor *cursor, uint64_t file_size, uint64_t count
 		struct file_run run;
 		const uint8_t *from;
 		if (!get_run(cursor, file_size, end, &run) || run.size > cursor_left(&bytes) ||
-		    !cursor_bytes(&bytes, (size_t)run.size, &from) ||
-		    pwrite(fd, from, (size_t)run.size, (off_t)run.offset) != (ssize_t)run.size)
+		    !cursor_bytes(&bytes, run.size, &from) ||
+		    pwrite(fd, from, run.size, run.offset) != (ssize_t)run.size)
 			return false;
 		end = run.offset + run.size;
 	}
@@ -254,7 +247,7 @@ struct sp_error *stored_file_decode(const uint8_t *data, size_t size, const char
 		return error_os(errno, "cannot make a file in memory");
 	if (!cursor_uleb(&cursor, &file_size) || file_size > FILE_MAX ||
 	    !cursor_uleb(&cursor, &count) || count > cursor_left(&cursor) / 2 ||
-	    !memory_is_bounded(cursor, file_size, count) || ftruncate(fd, (off_t)file_size) ||
+	    !memory_is_bounded(cursor, file_size, count) || ftruncate(fd, file_size) ||
 	    !write_runs(&cursor, file_size, count, fd))
 		return error_new(SP_ERROR_FORMAT, "%s: a stored file is damaged", path);
 	*fd_ret = take_fd(&fd);

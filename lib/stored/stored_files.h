@@ -10,8 +10,7 @@
  *
  * The n-th such chunk of a recording is file n; its module states the number.
  */
-#ifndef STORED_STORED_FILES_H
-#define STORED_STORED_FILES_H
+#pragma once
 
 #include "base/error.h"
 #include "elf/image.h"
@@ -64,5 +63,3 @@ struct sp_error *stored_open_fd(struct stored *stored, const struct stored_key *
  */
 struct sp_error *stored_open_file(struct stored *stored, const struct stored_key *key,
 				  struct image **ret) SP_MUST_CHECK;
-
-#endif

@@ -4,18 +4,14 @@
 #include <string.h>
 #include "base/bytes.h"
 
-static void module_deinit(struct stored_module *module)
-{
-	vec_deinit(&module->symbols);
-	vec_deinit(&module->frames);
-	vec_deinit(&module->points);
-	vec_deinit(&module->codes);
-}
-
 void stored_names_deinit(struct stored_names *names)
 {
-	for (size_t i = 0; i < names->count; i++)
-		module_deinit(&names->items[i]);
+	vec_each (name, names) {
+		vec_deinit(&name->symbols);
+		vec_deinit(&name->frames);
+		vec_deinit(&name->points);
+		vec_deinit(&name->codes);
+	}
 	vec_deinit(names);
 	u64map_deinit(&names->index_of);
 	strtab_deinit(&names->texts);

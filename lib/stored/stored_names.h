@@ -22,8 +22,7 @@
  *	    declarations: for each frame its line, or 0
  * Modules of older recordings end after the code, or after the size of the file.
  */
-#ifndef STORED_STORED_NAMES_H
-#define STORED_STORED_NAMES_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -129,5 +128,3 @@ struct sp_error *stored_names_encode(struct stored_names *names,
  */
 struct sp_error *stored_names_decode(uint8_t *data, size_t size, const char *path,
 				     struct stored_names *ret) SP_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Demangling of names of C++ (Itanium ABI), Rust (legacy and v0), D and OCaml. */
-#ifndef SYMBOL_DEMANGLE_H
-#define SYMBOL_DEMANGLE_H
+#pragma once
 
 #include <stdbool.h>
 #include "base/arena.h"
@@ -22,5 +21,3 @@ const char *demangle_whole(const char *name, struct arena *arena);
 
 /* Whether this build has a demangler of C++, Rust and D. */
 bool demangle_available(void);
-
-#endif

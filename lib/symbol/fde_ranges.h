@@ -3,8 +3,7 @@
  * Functions without a symbol, found by call frame information: an FDE's range is one function, or the
  * cold part of one. The sections are read on first use.
  */
-#ifndef SYMBOL_FDE_RANGES_H
-#define SYMBOL_FDE_RANGES_H
+#pragma once
 
 #include "binary/binary.h"
 #include "elf/call_frames.h"
@@ -38,5 +37,3 @@ struct sp_error *ranges_find(struct fde_ranges *ranges, const struct binary_env 
  */
 void ranges_narrow(const struct fde_ranges *ranges, const struct image *image, uint64_t vaddr,
 		   struct range *gap);
-
-#endif

@@ -39,8 +39,8 @@ static const struct source_frame *make(struct made_frames *made, const struct go
 	uint64_t place = lines ? hash_pair((uintptr_t)from->file, from->line) : 0;
 	if (!vec_reserve(made, made->count + 1))
 		return NULL;
-	const uint32_t *index = u64map_put(&made->known, hash_pair(from->key, place),
-					   (uint32_t)made->count, &added);
+	const uint32_t *index =
+		u64map_put(&made->known, hash_pair(from->key, place), made->count, &added);
 	if (index && !added)
 		return made->items[*index];
 	struct source_frame *frame = index ? arena_alloc(made->arena, sizeof(*frame)) : NULL;
@@ -53,7 +53,7 @@ static const struct source_frame *make(struct made_frames *made, const struct go
 		.caller = caller,
 		.line = from->line,
 		.declared = from->declared,
-		.number = (uint32_t)(made->first + made->count),
+		.number = made->first + made->count,
 	};
 	if (!image_file_offset(made->image, from->start, &frame->start))
 		frame->start = SOURCE_NO_START;

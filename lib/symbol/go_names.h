@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Symbols, lines and inlined functions of a Go program by its function table. */
-#ifndef SYMBOL_GO_NAMES_H
-#define SYMBOL_GO_NAMES_H
+#pragma once
 
 #include "base/arena.h"
 #include "go/pclntab.h"
@@ -21,5 +20,3 @@ bool go_names_add(const struct pclntab *go, struct symbol_table *table);
 struct sp_error *go_names_frames(const struct image *image, const struct pclntab *go,
 				 const uint64_t *offsets, size_t count, struct arena *arena,
 				 struct source_frames *ret) SP_MUST_CHECK;
-
-#endif

@@ -28,8 +28,6 @@ struct jit_files {
 	VEC(struct jit_file) list;
 };
 
-DEFINE_CLEANUP(struct jitdump *, jitdump_free)
-
 const struct held_maps *jit_files_held(const struct jit_files *files)
 {
 	return files->held;
@@ -51,10 +49,10 @@ void jit_files_free(struct jit_files *files)
 {
 	if (!files)
 		return;
-	for (size_t i = 0; i < files->list.count; i++) {
-		perfmap_free(files->list.items[i].map);
-		jitdump_free(files->list.items[i].dump);
-		diagnosis_clear(&files->list.items[i].why);
+	vec_each (item, &files->list) {
+		perfmap_free(item->map);
+		jitdump_free(item->dump);
+		diagnosis_clear(&item->why);
 	}
 	vec_deinit(&files->list);
 	index_set_deinit(&files->index_of);
@@ -85,7 +83,7 @@ static struct jit_file *find(struct jit_files *files, const struct stat *status,
 	if (!file)
 		return NULL;
 	*file = wanted;
-	index_set_add(&files->index_of, &probe, (uint32_t)(files->list.count - 1));
+	index_set_add(&files->index_of, &probe, files->list.count - 1);
 	*added_ret = true;
 	return file;
 }

@@ -4,8 +4,7 @@
  * file: so each file is read once, whatever its names, and all together take bounded memory.
  * Thread-safe.
  */
-#ifndef SYMBOL_JIT_FILES_H
-#define SYMBOL_JIT_FILES_H
+#pragma once
 
 #include "base/diagnosis.h"
 #include "symbol/jitdump.h"
@@ -13,8 +12,6 @@
 
 /* Default limit: a perf map of five million functions needs about 800 MB. */
 #define JIT_FILES_MEMORY ((uint64_t)1 << 30)
-
-struct jit_files;
 
 /*
  * The files take at most about `memory` bytes; 0: JIT_FILES_MEMORY. `held` has files that a
@@ -48,5 +45,3 @@ struct sp_error *jit_files_perfmap(struct jit_files *files, const struct jit_fil
 struct sp_error *jit_files_jitdump(struct jit_files *files, const struct jit_file_place *place,
 				   struct diagnosis *diagnosis,
 				   const struct jitdump **ret) SP_MUST_CHECK;
-
-#endif

@@ -77,11 +77,9 @@ struct jitdump_reader {
 	uint32_t frames_size;        /* 0: none */
 	uint64_t timestamp;          /* time in the file's header */
 	bool timed;                  /* dump->began is set */
-	uint64_t told;               /* number of codes that have lines */
+	uint64_t with_lines;               /* number of codes that have lines */
 	bool below, beyond;          /* a line is in the first ELF_HEADER_SIZE bytes; after the code */
 };
-
-DEFINE_CLEANUP(struct jitdump *, jitdump_free)
 
 void jitdump_free(struct jitdump *dump)
 {
@@ -110,7 +108,7 @@ static struct sp_error *fetch(struct input *input, uint64_t offset, size_t size,
 {
 	uint64_t left = input->size - offset;
 	if (size > left)
-		size = (size_t)left;
+		size = left;
 	/* An empty file has no buffer. */
 	if (!size) {
 		*ret = cursor_make(NULL, 0, input->swap, input->path, offset);
@@ -128,7 +126,7 @@ static struct sp_error *fetch(struct input *input, uint64_t offset, size_t size,
 			input->buffer = grown;
 			input->capacity = want;
 		}
-		int code = io_pread(input->fd, input->buffer, want, (off_t)offset, &input->filled);
+		int code = io_pread(input->fd, input->buffer, want, offset, &input->filled);
 		if (code)
 			return error_os(code, "cannot read %s", input->path);
 		input->offset = offset;
@@ -161,18 +159,10 @@ static struct sp_error *read_header(struct jitdump_reader *reading, uint64_t *of
 		return error_new(SP_ERROR_FORMAT,
 				 "%s: unknown jitdump version %u (flags 0x%llx, header of %u bytes)",
 				 input->path, version, (unsigned long long)flags, size);
-	dump->machine = (uint16_t)machine;
+	dump->machine = machine;
 	dump->in_ticks = flags & FLAG_IN_TICKS;
 	*offset_ret = size;
 	return NULL;
-}
-
-/* Reads a NUL-terminated string. */
-static bool read_text(struct cursor *cursor, const char **ret)
-{
-	size_t left = cursor_left(cursor);
-	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
-	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
 }
 
 /* Memory for a string in addition to its bytes, of a code's index, and of a place in a machine. */
@@ -200,15 +190,12 @@ uint64_t jitdump_memory(const struct jitdump *dump)
 static bool add_place(struct jitdump *dump, uint64_t time, uint64_t start,
 		      const struct jitdump_code *code, uint64_t size)
 {
-	struct jitdump_place *place = vec_push(&dump->places);
-	if (place)
-		*place = (struct jitdump_place){
-			.time = time,
-			.start = start,
-			.size = size < code->size ? size : code->size,
-			.file_offset = code->file_offset,
-		};
-	return place != NULL;
+	return vec_append(&dump->places, (struct jitdump_place){
+						 .time = time,
+						 .start = start,
+						 .size = size < code->size ? size : code->size,
+						 .file_offset = code->file_offset,
+					 });
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -230,7 +217,7 @@ static void take_lines(struct jitdump_reader *reading, struct jitdump_code *code
 	code->line_count = pending->count;
 	struct jitdump_line *lines = &dump->lines.items[pending->first];
 	qsort(lines, pending->count, sizeof(*lines), compare_lines);
-	reading->told++;
+	reading->with_lines++;
 	reading->below |= lines[0].offset < ELF_HEADER_SIZE;
 	reading->beyond |= lines[pending->count - 1].offset >= code->size;
 }
@@ -245,7 +232,7 @@ static bool read_load(struct jitdump_reader *reading, struct cursor *at, uint64_
 	const char *name;
 	bool whole = cursor_u32(at, &pid) && cursor_u32(at, &tid) && cursor_u64(at, &vma) &&
 		     cursor_u64(at, &code.start) && cursor_u64(at, &code.size) &&
-		     cursor_u64(at, &index) && read_text(at, &name);
+		     cursor_u64(at, &index) && cursor_text(at, &name);
 	*bad_ret = !whole || code.size > end - cursor_offset(at) || dump->codes.count == NO_CODE;
 	if (*bad_ret || code.size == 0)
 		return true;
@@ -258,7 +245,7 @@ static bool read_load(struct jitdump_reader *reading, struct cursor *at, uint64_
 	struct jitdump_code *slot = code.name && known ? vec_push(&dump->codes) : NULL;
 	if (!slot)
 		return false;
-	*known = (uint32_t)(dump->codes.count - 1);
+	*known = dump->codes.count - 1;
 	*slot = code;
 	take_lines(reading, slot);
 	return add_place(dump, time, code.start, slot, code.size);
@@ -289,7 +276,7 @@ static bool read_entries(struct jitdump *dump, struct cursor *at, uint64_t start
 		uint64_t address;
 		uint32_t number, discriminator;
 		*bad_ret = !cursor_u64(at, &address) || !cursor_u32(at, &number) ||
-			   !cursor_u32(at, &discriminator) || !read_text(at, &text) ||
+			   !cursor_u32(at, &discriminator) || !cursor_text(at, &text) ||
 			   dump->lines.count == UINT32_MAX;
 		if (*bad_ret)
 			return true;
@@ -304,7 +291,7 @@ static bool read_entries(struct jitdump *dump, struct cursor *at, uint64_t start
 			.offset = address - start,
 			.file = file,
 			.line = number,
-			.order = (uint32_t)i,
+			.order = i,
 		};
 		if (address < start)
 			dump->lines.count--;
@@ -315,7 +302,7 @@ static bool read_entries(struct jitdump *dump, struct cursor *at, uint64_t start
 static bool read_lines(struct jitdump_reader *reading, struct cursor *at, bool *bad_ret)
 {
 	struct jitdump *dump = reading->dump;
-	struct pending pending = {.first = (uint32_t)dump->lines.count};
+	struct pending pending = {.first = dump->lines.count};
 	uint64_t start, count;
 	*bad_ret = !cursor_u64(at, &start) || !cursor_u64(at, &count) ||
 		   reading->pending.count >= UINT32_MAX - 1;
@@ -323,7 +310,7 @@ static bool read_lines(struct jitdump_reader *reading, struct cursor *at, bool *
 		return true;
 	if (!read_entries(dump, at, start, count, bad_ret))
 		return false;
-	pending.count = (uint32_t)(dump->lines.count - pending.first);
+	pending.count = dump->lines.count - pending.first;
 	if (!pending.count)
 		return true;
 	uint32_t *index = u64map_put(&reading->lines_of, start, 0, NULL);
@@ -331,7 +318,7 @@ static bool read_lines(struct jitdump_reader *reading, struct cursor *at, bool *
 	if (!slot)
 		return false;
 	*slot = pending;
-	*index = (uint32_t)reading->pending.count;
+	*index = reading->pending.count;
 	return true;
 }
 
@@ -349,7 +336,7 @@ static bool read_unwind(struct jitdump_reader *reading, struct cursor *at, uint6
 	if (size - header > JITDUMP_FRAMES_MAX)
 		return true;
 	reading->frames_offset = cursor_offset(at);
-	reading->frames_size = (uint32_t)(size - header);
+	reading->frames_size = size - header;
 	return true;
 }
 
@@ -433,11 +420,11 @@ static struct sp_error *read_next(struct jitdump_reader *reading, uint64_t *offs
 static void shift_lines(const struct jitdump_reader *reading)
 {
 	struct jitdump *dump = reading->dump;
-	if (reading->below || !(reading->beyond || reading->told >= SHIFTED_ENOUGH))
+	if (reading->below || !(reading->beyond || reading->with_lines >= SHIFTED_ENOUGH))
 		return;
-	for (size_t i = 0; i < dump->lines.count; i++)
-		if (dump->lines.items[i].offset >= ELF_HEADER_SIZE)
-			dump->lines.items[i].offset -= ELF_HEADER_SIZE;
+	vec_each (line, &dump->lines)
+		if (line->offset >= ELF_HEADER_SIZE)
+			line->offset -= ELF_HEADER_SIZE;
 }
 
 struct sp_error *jitdump_read(int fd, const char *path, uint64_t memory, struct jitdump **ret)

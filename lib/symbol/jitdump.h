@@ -4,22 +4,19 @@
  * lines and time, in the format of perf's jitdump-specification.txt. The process maps the file, so that
  * the recording has an MMAP2 record of it.
  */
-#ifndef SYMBOL_JITDUMP_H
-#define SYMBOL_JITDUMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "base/cleanup.h"
 #include "binary/identity.h"
 #include "base/diagnosis.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "machine/module.h"
 #include "stored/stored_files.h"
-
-struct jit_files;
-struct sp_ctx;
 
 /* Source line of the code from `offset` up to the next line's offset. */
 struct jitdump_line {
@@ -75,6 +72,7 @@ struct jitdump {
 struct sp_error *jitdump_read(int fd, const char *path, uint64_t memory,
 			      struct jitdump **ret) SP_MUST_CHECK;
 void jitdump_free(struct jitdump *dump);
+DEFINE_CLEANUP(struct jitdump *, jitdump_free)
 
 /* Returns the memory that the dump takes, in bytes, with that of its places in a machine. */
 uint64_t jitdump_memory(const struct jitdump *dump);
@@ -91,9 +89,6 @@ const struct jitdump_code *jitdump_find(const struct jitdump *dump, uint64_t fil
  * for frames_size bytes.
  */
 bool jitdump_read_frames(const struct jitdump *dump, const struct jitdump_code *code, uint8_t *ret);
-
-/* Reads bytes of the file. Returns false if it was replaced, or is too short. */
-bool jitdump_read_bytes(const struct jitdump *dump, uint64_t offset, size_t size, uint8_t *ret);
 
 /* Returns the source line of a byte of the code, or NULL. */
 const struct jitdump_line *jitdump_line_at(const struct jitdump *dump,
@@ -123,5 +118,3 @@ struct sp_error *jitdump_open(const struct jitdump_request *request, struct diag
  */
 struct sp_error *jitdump_store(const struct jitdump_request *request, struct stored_names *names,
 			       struct stored_module *module) SP_MUST_CHECK;
-
-#endif

@@ -14,8 +14,9 @@
 #include "symbol/jitdump.h"
 #include "symbol/process_map.h"
 
-/* Number of analyses after which unused names are freed. */
-#define UNUSED_MAX 16
+/* Unused names are freed after a number of analyses, and if more modules have some. */
+#define UNUSED_ANALYSES 16
+#define UNUSED_MAX 256
 
 /* Number of addresses of a module after which its lines are freed, to bound the memory. */
 #define KNOWN_MAX ((size_t)1 << 20)
@@ -75,8 +76,8 @@ void sp_names_free(struct sp_names *kept)
 {
 	if (!kept)
 		return;
-	for (size_t i = 0; i < kept->modules.count; i++)
-		kept_module_free(&kept->modules.items[i]);
+	vec_each (module, &kept->modules)
+		kept_module_free(module);
 	vec_deinit(&kept->modules);
 	kallsyms_free(kept->kernel.kallsyms);
 	u64map_deinit(&kept->denied);
@@ -240,7 +241,7 @@ void kept_names_give(struct sp_names *kept, const struct source_env *env,
 	    made.key.symfs) {
 		/* Frees what a later analysis does not need, or would let the memory grow. */
 		if (names->known.frames.count > KNOWN_MAX)
-			module_names_forget_lines(names);
+			module_names_drop_lines(names);
 		pthread_mutex_lock(&kept->lock);
 		made.used = kept->analyses;
 		slot = vec_push(&kept->modules);
@@ -284,18 +285,32 @@ void kept_names_give_kernel(struct sp_names *kept, const struct source_env *env,
 	kallsyms_free(before);
 }
 
+/* Counts the modules that were last used 1 to `age_max` analyses ago. */
+static size_t count_unused(const struct sp_names *kept, uint64_t age_max)
+{
+	size_t count = 0;
+	vec_each (module, &kept->modules) {
+		uint64_t age = kept->analyses - module->used;
+		count += age && age <= age_max;
+	}
+	return count;
+}
+
 void kept_names_expire(struct sp_names *kept)
 {
 	pthread_mutex_lock(&kept->lock);
-	kept->analyses++;
+	/* Frees the longest unused ones first, until few enough are left. */
+	uint64_t age_max = UNUSED_ANALYSES;
+	while (age_max && count_unused(kept, age_max) > UNUSED_MAX)
+		age_max--;
 	size_t left = 0;
-	for (size_t i = 0; i < kept->modules.count; i++) {
-		struct kept_module *module = &kept->modules.items[i];
-		if (module->used + UNUSED_MAX < kept->analyses)
+	vec_each (module, &kept->modules) {
+		if (kept->analyses - module->used > age_max)
 			kept_module_free(module);
 		else
 			kept->modules.items[left++] = *module;
 	}
 	kept->modules.count = left;
+	kept->analyses++;
 	pthread_mutex_unlock(&kept->lock);
 }

@@ -5,14 +5,11 @@
  * one owner at any time, and concurrent analyses do not share one. Only names that depend on the
  * content of a file are kept, which the recording must prove by a build-id, or by size and hash.
  */
-#ifndef SYMBOL_KEPT_NAMES_H
-#define SYMBOL_KEPT_NAMES_H
+#pragma once
 
 #include <sprof/analysis.h>
 #include "binary/held_maps.h"
 #include "symbol/module_names.h"
-
-struct kallsyms;
 
 /*
  * Makes later analyses add all that they find to `store` (borrowed; NULL: nothing is stored); with `files`,
@@ -50,7 +47,8 @@ struct kallsyms *kept_names_take_kernel(struct sp_names *kept, const struct sour
 void kept_names_give_kernel(struct sp_names *kept, const struct source_env *env,
 			    struct kallsyms *kallsyms);
 
-/* Ends an analysis: frees names that several analyses have not used. Thread-safe. */
+/*
+ * Ends an analysis: frees names that several analyses have not used, the oldest first if those of
+ * many modules are unused. Thread-safe.
+ */
 void kept_names_expire(struct sp_names *kept);
-
-#endif

@@ -155,7 +155,7 @@ static bool is_given(const struct source_env *env)
 }
 
 /* Caches a table that took 50 ms to read, for the next report. A write error is not reported. */
-static struct sp_error *keep(const struct source_env *env, const struct kallsyms *kallsyms)
+static struct sp_error *save_to_cache(const struct source_env *env, const struct kallsyms *kallsyms)
 {
 	struct sp_error *error = kernel_cache_save_read(env->ctx, kallsyms);
 	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
@@ -201,7 +201,7 @@ static struct sp_error *load_here(struct kernel_tables *kernel, const struct sou
 	error = kallsyms_read(env->ctx, NULL, &kallsyms);
 	error = take(here, error, kallsyms, running, unhide(env->ctx));
 	if (!error && here->kallsyms)
-		error = keep(env, here->kallsyms);
+		error = save_to_cache(env, here->kallsyms);
 	return error ?: load_modules(kernel, env);
 }
 
@@ -234,14 +234,13 @@ static struct sp_error *load_perf_cache(struct origin_table *core, const struct 
 static struct sp_error *load_core(struct origin_table *core, const struct source_env *env)
 {
 	struct kallsyms *kallsyms = NULL;
-	struct sp_error *error =
-		kernel_cache_load(env->ctx, KERNEL_CACHE_KERNEL, env->options.kernel_build_id,
-				  env->options.kernel_build_id_size, &kallsyms);
-	if (!error && kallsyms)
-		error = take(core, NULL, kallsyms, ORIGIN_KEPT, NULL);
-	if (!error && !core->kallsyms)
-		error = load_perf_cache(core, env);
-	return error;
+	TRY(kernel_cache_load(env->ctx, KERNEL_CACHE_KERNEL, env->options.kernel_build_id,
+			      env->options.kernel_build_id_size, &kallsyms));
+	if (kallsyms)
+		TRY(take(core, NULL, kallsyms, ORIGIN_KEPT, NULL));
+	if (!core->kallsyms)
+		TRY(load_perf_cache(core, env));
+	return NULL;
 }
 
 /* Returns the table for the kernel itself: the given, cached or live one. */
@@ -321,8 +320,7 @@ static bool same_id(const struct module *module, const struct kernel_module *liv
 static const struct kernel_module *find_loaded(const struct kernel_tables *kernel,
 					       const struct module *module, const char *name)
 {
-	for (size_t i = 0; i < kernel->modules.count; i++) {
-		const struct kernel_module *live = &kernel->modules.items[i];
+	vec_each (live, &kernel->modules) {
 		if (strcmp(live->name, name) || live->start == 0)
 			continue;
 		bool both_known = module->build_id_size > 0 && live->build_id_size > 0;

@@ -5,14 +5,12 @@
  * perf's build-id cache. If the recording has no kernel build-id, the running kernel must have the same
  * release and the same address of the reference symbol, because a restart usually changes it (KASLR).
  */
-#ifndef SYMBOL_KERNEL_TABLES_H
-#define SYMBOL_KERNEL_TABLES_H
+#pragma once
 
 #include "proc/kallsyms.h"
 #include "symbol/source.h"
 
 /* Tables of the recorded kernel, shared by all kernel modules of a resolver. Thread-safe. */
-struct kernel_tables;
 
 struct sp_error *kernel_tables_new(struct kernel_tables **ret) SP_MUST_CHECK;
 void kernel_tables_free(struct kernel_tables *kernel);
@@ -44,5 +42,3 @@ struct sp_error *kernel_symbols_find(const struct source_env *env, const struct 
  * the options.
  */
 struct provenance resolver_provenance(struct sp_ctx *ctx, const struct resolver_options *options);
-
-#endif

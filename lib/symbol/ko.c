@@ -36,7 +36,7 @@ static struct sp_error *read_whole(const char *root, const char *path, uint8_t *
 		return error_new(SP_ERROR_INVALID, "%s is too large for a kernel module", path);
 	CLEANUP_FREE uint8_t *bytes = malloc((size_t)status.st_size + 1);
 	NEED(bytes);
-	int errnum = io_pread(fd, bytes, (size_t)status.st_size, 0, size_ret);
+	int errnum = io_pread(fd, bytes, status.st_size, 0, size_ret);
 	if (errnum)
 		return error_os(errnum, "%s", path);
 	*ret = take_ptr(bytes);
@@ -128,7 +128,7 @@ static struct sp_error *try_debug_paths(const struct module *module, const char 
 {
 	static const char *const before[] = {"/usr/lib/debug", "/usr/lib/debug/usr"};
 	static const char *const after[] = {"", ".debug", ".xz", ".zst", ".debug.xz", ".debug.zst"};
-	const size_t count = sizeof(after) / sizeof(*after);
+	const size_t count = count_of(after);
 	const char *inner = module->path + (strncmp(module->path, "/usr/", 5) ? 0 : 4);
 	const char *ko = strstr(inner, ".ko");
 	int size = ko ? (int)(ko + 3 - inner) : (int)strlen(inner);
@@ -225,8 +225,8 @@ static struct sp_error *open_dwarf(const struct source_env *env, struct image *i
 	const struct dwarf_options options = {.ctx = env->ctx,
 					      .places = binary_places(&env->binary)};
 	struct image *linked = NULL;
-	struct sp_error *error = relocate_debug(image, addresses, count, &linked);
-	return error ?: dwarf_open(linked, &options, ret);
+	TRY(relocate_debug(image, addresses, count, &linked));
+	return dwarf_open(linked, &options, ret);
 }
 
 struct sp_error *ko_open_lines(const struct source_env *env, const struct module *module,

@@ -4,8 +4,7 @@
  * no addresses. The kernel loads executable sections in the file's order, each aligned as it requires,
  * and without .init sections.
  */
-#ifndef SYMBOL_KO_H
-#define SYMBOL_KO_H
+#pragma once
 
 #include "symbol/source.h"
 
@@ -37,5 +36,3 @@ bool ko_has_lines(const struct source_env *env, const struct module *module);
 struct sp_error *ko_open_lines(const struct source_env *env, const struct module *module,
 			       const struct ko_check *check, struct diagnosis *diagnosis,
 			       struct dwarf **ret, struct placement *placement_ret) SP_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "symbol/lines.h"
 
-#include <string.h>
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/parallel.h"
@@ -30,10 +29,8 @@ bool known_lines_add(struct known_lines *known, const uint64_t *offsets, size_t 
 {
 	known->distinct = frames->distinct;
 	for (size_t i = 0; i < count; i++) {
-		const struct source_frame **slot = vec_push(&known->frames);
-		if (!slot)
+		if (!vec_append(&known->frames, frames->items[i]))
 			return false;
-		*slot = frames->items[i];
 		if (!u64map_put(&known->by_offset, offsets[i], (uint32_t)known->frames.count - 1,
 				NULL))
 			return false;
@@ -62,10 +59,10 @@ void known_lines_get(const struct known_lines *known, const struct source_query 
 
 void lines_deinit(struct lines *lines)
 {
-	for (size_t i = 0; i < lines->answers.count; i++)
-		dwarf_answer_free(lines->answers.items[i]);
-	for (size_t i = 0; i < lines->names.count; i++)
-		arena_deinit(&lines->names.items[i]);
+	vec_each (answer, &lines->answers)
+		dwarf_answer_free(*answer);
+	vec_each (name, &lines->names)
+		arena_deinit(name);
 	vec_deinit(&lines->answers);
 	vec_deinit(&lines->names);
 	vec_deinit(&lines->shown);
@@ -81,11 +78,7 @@ struct wanted {
 	size_t index;
 };
 
-static int compare_wanted(const void *a, const void *b)
-{
-	const struct wanted *x = a, *y = b;
-	return u64_order(x->vaddr, y->vaddr);
-}
+DEFINE_ORDER(compare_wanted, struct wanted, vaddr)
 
 static bool vaddr_of(const struct placement *placement, uint64_t offset, uint64_t *ret)
 {
@@ -141,7 +134,7 @@ static void naming_deinit(struct naming *naming)
 static bool add_raw(struct naming *naming, const char *raw)
 {
 	bool added;
-	if (!u64map_put(&naming->index_of, (uintptr_t)raw, (uint32_t)naming->raws.count, &added))
+	if (!u64map_put(&naming->index_of, (uintptr_t)raw, naming->raws.count, &added))
 		return false;
 	const char **slot = added ? vec_push(&naming->raws) : NULL;
 	if (slot)
@@ -222,18 +215,10 @@ static bool demangle_all(struct lines *lines, struct naming *naming, unsigned in
 /* Returns the demangled form of a raw name in lines->texts; NULL when out of memory. */
 static const char *shown_name(struct lines *lines, const char *raw)
 {
-	bool added;
-	uint32_t *index = u64map_put(&lines->shown_of, (uintptr_t)raw, (uint32_t)lines->shown.count,
-				     &added);
-	if (!index || !added)
-		return index ? lines->shown.items[*index] : NULL;
-	const char **slot = vec_push(&lines->shown);
-	if (!slot) {
-		u64map_remove(&lines->shown_of, (uintptr_t)raw);
-		return NULL;
-	}
-	*slot = demangle(raw, &lines->arena) ?: raw;
-	return *slot;
+	const char **shown = u64map_item(&lines->shown_of, (uintptr_t)raw, &lines->shown);
+	if (shown && !*shown)
+		*shown = demangle(raw, &lines->arena) ?: raw;
+	return shown ? *shown : NULL;
 }
 
 /* Copies the frames' texts, so that their answer can be freed. False when out of memory. */
@@ -251,18 +236,6 @@ static bool copy_texts(struct lines *lines, struct source_frame *frames, size_t 
 			return false;
 	}
 	return true;
-}
-
-/* Sets the frames' names. */
-static void set_names(const struct naming *naming, struct source_frame *all, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const uint32_t *index =
-			all[i].raw_name ? u64map_find(&naming->index_of, (uintptr_t)all[i].raw_name)
-					: NULL;
-		if (index)
-			all[i].name = naming->shown[*index];
-	}
 }
 
 static void describe_damage(const struct dwarf_answer *answer, struct diagnosis *diagnosis)
@@ -294,7 +267,13 @@ static struct source_frame *make_frames(struct lines *lines, const struct lines_
 		return copy_texts(lines, all, answer->frame_count) ? all : NULL;
 	if (!demangle_all(lines, &naming, threads))
 		return NULL;
-	set_names(&naming, all, answer->frame_count);
+	for (size_t i = 0; i < answer->frame_count; i++) {
+		const uint32_t *index =
+			all[i].raw_name ? u64map_find(&naming.index_of, (uintptr_t)all[i].raw_name)
+					: NULL;
+		if (index)
+			all[i].name = naming.shown[*index];
+	}
 	return all;
 }
 
@@ -333,7 +312,7 @@ struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *m
 
 	/* Adds the frames of an answer to the result; their numbers begin at ret->distinct. */
 	for (size_t i = 0; i < (*slot)->frame_count; i++)
-		all[i].number = (uint32_t)(ret->distinct + i);
+		all[i].number = ret->distinct + i;
 	for (size_t i = 0; i < count; i++)
 		if ((*slot)->innermost[i])
 			ret->items[wanted[i].index] = &all[(*slot)->innermost[i]->number];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Functions and lines of one module's debug information, with demangled names. */
-#ifndef SYMBOL_LINES_H
-#define SYMBOL_LINES_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/hash.h"
@@ -68,5 +67,3 @@ bool known_lines_add(struct known_lines *known, const uint64_t *offsets, size_t 
 /* Sets the results of a query with cached offsets; NULL for others. */
 void known_lines_get(const struct known_lines *known, const struct source_query *query,
 		     struct source_frames *ret);
-
-#endif

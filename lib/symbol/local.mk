@@ -5,7 +5,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/jit_files.c lib/symbol/jit_files.h \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \
 	lib/symbol/kernel_tables.c lib/symbol/kernel_tables.h \
-	lib/symbol/kcore.c lib/symbol/kcore.h \
 	lib/symbol/kept_names.c lib/symbol/kept_names.h \
 	lib/symbol/process_map.h \
 	lib/symbol/ko.c lib/symbol/ko.h \

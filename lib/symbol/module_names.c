@@ -20,15 +20,11 @@ void name_log_deinit(struct name_log *log)
 /* Returns the point at an offset, added if it is new; NULL when out of memory. */
 static struct name_point *point_at(struct name_log *log, uint64_t offset)
 {
-	bool added;
-	uint32_t *index = vec_reserve(&log->points, log->points.count + 1) ?
-				  u64map_put(&log->by_offset, offset, (uint32_t)log->points.count,
-					     &added) :
-				  NULL;
-	log->no_memory |= !index;
-	if (index && added)
-		*vec_push(&log->points) = (struct name_point){.offset = offset};
-	return index ? &log->points.items[*index] : NULL;
+	struct name_point *point = u64map_item(&log->by_offset, offset, &log->points);
+	log->no_memory |= !point;
+	if (point)
+		point->offset = offset;
+	return point;
 }
 
 void name_log_add_symbol(struct name_log *log, uint64_t offset, const struct symbol *symbol)
@@ -67,7 +63,7 @@ void name_log_add_code(struct name_log *log, uint64_t offset, const uint8_t *byt
 	if (!code)
 		return;
 	memcpy(copy, bytes, size);
-	*code = (struct stored_code){.offset = offset, .bytes = copy, .size = (uint32_t)size};
+	*code = (struct stored_code){.offset = offset, .bytes = copy, .size = size};
 	log->machine = machine;
 }
 
@@ -78,13 +74,6 @@ struct storing {
 	struct u64map symbols, frames; /* address of a symbol or frame -> its index */
 	struct u64map points;          /* offset -> index of the stored point */
 };
-
-static void storing_deinit(struct storing *storing)
-{
-	u64map_deinit(&storing->symbols);
-	u64map_deinit(&storing->frames);
-	u64map_deinit(&storing->points);
-}
 
 static const char *copy_text(struct storing *storing, const char *text, bool *good)
 {
@@ -164,15 +153,11 @@ static bool store_frames(struct storing *storing, const struct source_frame *inn
 
 static bool store_point(struct storing *storing, const struct name_point *point)
 {
-	bool added;
-	struct stored_module *module = storing->module;
-	const uint32_t *index = u64map_put(&storing->points, point->offset,
-					   (uint32_t)module->points.count, &added);
-	if (!index || !vec_reserve(&module->points, module->points.count + 1))
+	struct stored_point *stored =
+		u64map_item(&storing->points, point->offset, &storing->module->points);
+	if (!stored)
 		return false;
-	if (added)
-		*vec_push(&module->points) = (struct stored_point){.offset = point->offset};
-	struct stored_point *stored = &module->points.items[*index];
+	stored->offset = point->offset;
 	if (point->has_vaddr) {
 		stored->vaddr = point->vaddr;
 		stored->has_vaddr = true;
@@ -208,8 +193,7 @@ static bool store_problem(struct storing *storing, const struct diagnosis *diagn
 static bool index_points(struct storing *storing)
 {
 	for (size_t i = 0; i < storing->module->points.count; i++)
-		if (!u64map_put(&storing->points, storing->module->points.items[i].offset,
-				(uint32_t)i, NULL))
+		if (!u64map_put(&storing->points, storing->module->points.items[i].offset, i, NULL))
 			return false;
 	return true;
 }
@@ -241,11 +225,13 @@ bool name_log_store(const struct name_log *log, const struct module_names *names
 		.module = stored_names_find(ret, &key) ?: stored_names_add(ret, &key),
 	};
 	bool good = storing.module && !log->no_memory && store_all(&storing, log, names);
-	storing_deinit(&storing);
+	u64map_deinit(&storing.symbols);
+	u64map_deinit(&storing.frames);
+	u64map_deinit(&storing.points);
 	return good;
 }
 
-void module_names_forget_lines(struct module_names *names)
+void module_names_drop_lines(struct module_names *names)
 {
 	known_lines_deinit(&names->known);
 	lines_deinit(&names->lines);
@@ -263,14 +249,14 @@ void module_names_free(struct module_names *names)
 	if (!names)
 		return;
 	module_names_close_lines(names);
-	if (names->opened)
+	if (names->opened && names->source->close)
 		names->source->close(names->opened);
 	if (names->stored)
 		source_stored.close(names->stored);
 	image_free(names->code);
 	diagnosis_clear(&names->diagnosis);
 	diagnosis_clear(&names->lines_diagnosis);
-	module_names_forget_lines(names);
+	module_names_drop_lines(names);
 	name_log_deinit(&names->log);
 	vec_deinit(&names->symbols);
 	u64map_deinit(&names->by_key);
@@ -288,7 +274,7 @@ static const char *name_of(struct module_names *names, const struct found *found
 			snprintf(text, sizeof(text), "0x%" PRIx64 "-0x%" PRIx64, found->key,
 				 found->key + found->size) :
 			snprintf(text, sizeof(text), "fn@0x%" PRIx64, found->key);
-		return arena_copy_string(&names->arena, text, (size_t)size);
+		return arena_copy_string(&names->arena, text, size);
 	}
 	const char *name = found->mangled ? demangle(found->raw_name, &names->arena) : NULL;
 	return name ?: found->raw_name;
@@ -317,7 +303,7 @@ const struct symbol *module_names_intern(struct module_names *names, const struc
 {
 	struct u64map *map = found->from_cfi ? &names->by_range : &names->by_key;
 	bool added;
-	uint32_t *index = u64map_put(map, found->key, (uint32_t)names->symbols.count, &added);
+	uint32_t *index = u64map_put(map, found->key, names->symbols.count, &added);
 	if (!index || !added)
 		return index ? names->symbols.items[*index] : NULL;
 	const struct symbol *symbol = new_symbol(names, found);

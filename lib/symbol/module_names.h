@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A module's names in a resolver: its source of symbols, and the functions found so far. */
-#ifndef SYMBOL_MODULE_NAMES_H
-#define SYMBOL_MODULE_NAMES_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/hash.h"
@@ -84,9 +83,7 @@ void module_names_free(struct module_names *names);
 void module_names_close_lines(struct module_names *names);
 
 /* Frees all functions and lines that were found by debug information. */
-void module_names_forget_lines(struct module_names *names);
+void module_names_drop_lines(struct module_names *names);
 
 /* Returns the one struct symbol of a found function; NULL when out of memory. */
 const struct symbol *module_names_intern(struct module_names *names, const struct found *found);
-
-#endif

@@ -94,8 +94,7 @@ bool namesakes_list(struct module_names *names, struct namesake_query *query,
 		 * Finds the symbols again in the module's source, where the stored names list them.
 		 */
 		size_t left = 0;
-		for (size_t i = 0; i < listed.count; i++) {
-			struct listed_symbol *at = &listed.items[i];
+		vec_each (at, &listed) {
 			const struct location location = {.module = query->module,
 							  .offset = at->offset,
 							  .ip = at->offset,
@@ -120,11 +119,7 @@ static uint64_t file_hash(const struct symbol *symbol)
 	return hash_pair(text_hash(symbol->raw_name), text_hash(symbol->object));
 }
 
-static int compare_offsets(const void *a, const void *b)
-{
-	const struct namesake *x = a, *y = b;
-	return u64_order(x->offset, y->offset);
-}
+DEFINE_ORDER(compare_offsets, struct namesake, offset)
 
 bool namesakes_list_equal(const struct namesakes *namesakes, struct namesakes *ret)
 {
@@ -146,8 +141,7 @@ bool namesakes_list_equal(const struct namesakes *namesakes, struct namesakes *r
 		if (good)
 			*namesake = namesakes->items[i];
 	}
-	if (ret->count)
-		qsort(ret->items, ret->count, sizeof(*ret->items), compare_offsets);
+	vec_sort(ret, compare_offsets);
 	u64map_deinit(&counts);
 	return good;
 }

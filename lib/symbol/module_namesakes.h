@@ -3,8 +3,7 @@
  * Namesakes: functions of a module that share their name without parameters, whether they have
  * samples or not. Shown names are unique among all of them, so that they do not depend on filters.
  */
-#ifndef SYMBOL_MODULE_NAMESAKES_H
-#define SYMBOL_MODULE_NAMESAKES_H
+#pragma once
 
 #include "symbol/namesake_keys.h"
 #include "symbol/source.h"
@@ -57,5 +56,3 @@ bool namesakes_list(struct module_names *names, struct namesake_query *query,
  * offset. Returns false when out of memory.
  */
 bool namesakes_list_equal(const struct namesakes *namesakes, struct namesakes *ret);
-
-#endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/vec.h"
+
 void namesake_keys_deinit(struct namesake_keys *keys)
 {
 	u64map_deinit(&keys->map);
@@ -14,7 +16,7 @@ const char *namesake_suffix(const char *raw_name)
 						".part."};
 	const char *dot = strchr(raw_name, '.');
 	for (; dot; dot = strchr(dot + 1, '.'))
-		for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		for (size_t i = 0; i < count_of(suffixes); i++)
 			if (!strncmp(dot, suffixes[i], strlen(suffixes[i])))
 				return dot;
 	return raw_name + strlen(raw_name);
@@ -22,7 +24,7 @@ const char *namesake_suffix(const char *raw_name)
 
 uint64_t namesake_raw_hash(const char *raw_name)
 {
-	return hash_bytes(raw_name, (size_t)(namesake_suffix(raw_name) - raw_name));
+	return hash_bytes(raw_name, namesake_suffix(raw_name) - raw_name);
 }
 
 /*
@@ -105,7 +107,7 @@ static bool read_part(struct key_reader *reader)
 		return false;
 	/* Linkage is no part of the shown name. */
 	if (*begin != 'L')
-		reader->key = hash_pair(reader->key, hash_bytes(begin, (size_t)(end - begin)));
+		reader->key = hash_pair(reader->key, hash_bytes(begin, end - begin));
 	reader->done = !reader->nested && *begin >= '0' && *begin <= '9' && *end != 'I' &&
 		       *end != 'B';
 	reader->at = end;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Search of functions by their name without parameters, in symbol tables that are not demangled. */
-#ifndef SYMBOL_NAMESAKE_KEYS_H
-#define SYMBOL_NAMESAKE_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 #include "base/hash.h"
@@ -31,5 +30,3 @@ uint64_t namesake_raw_hash(const char *raw_name);
  * ".constprop.0", or the end of the name.
  */
 const char *namesake_suffix(const char *raw_name);
-
-#endif

@@ -99,7 +99,7 @@ static bool parse_line(struct cursor *line, struct perfmap_symbol *ret)
 	text_blanks(line);
 	if (cursor_left(line) == 0 || *line->pos == '\0')
 		return false;
-	ret->size = (uint32_t)size;
+	ret->size = size;
 	return size <= UINT32_MAX && ret->start <= UINT64_MAX - (size ?: 2 * PAGE);
 }
 
@@ -134,7 +134,7 @@ static struct sp_error *parse_lines(struct perfmap *map, const struct perfmap_te
 			uint32_t *first = vec_push(&map->epochs);
 			uint64_t *time = vec_push(&map->times);
 			NEED(first && time);
-			*first = (uint32_t)map->entries.count;
+			*first = map->entries.count;
 			*time = from->marks[next].time_ns;
 		}
 		if (line.end > line.pos && line.end[-1] == '\r')
@@ -151,13 +151,11 @@ static struct sp_error *parse_lines(struct perfmap *map, const struct perfmap_te
 			return error_new(SP_ERROR_LIMIT, "the perf map has too many lines");
 		map->has_open_ends |= !entry.size;
 		size_t length = cursor_left(&line);
-		entry.name = (uint32_t)used;
+		entry.name = used;
 		memmove(map->names + used, line.pos, length);
 		map->names[used + length] = '\0';
 		used += length + 1;
-		struct perfmap_symbol *slot = vec_push(&map->entries);
-		NEED(slot);
-		*slot = entry;
+		NEED(vec_append(&map->entries, entry));
 	}
 	char *shorter = realloc(map->names, used + 1);
 	map->names = shorter ?: map->names;
@@ -318,13 +316,11 @@ static bool number_timed(struct perfmap *map)
 	uint64_t offset = 0;
 	if (!map->timed.count)
 		return true;
-	qsort(map->timed.items, map->timed.count, sizeof(*map->timed.items), compare_lines);
-	for (size_t i = 0; i < map->timed.count; i++) {
-		uint64_t *slot = vec_push(&map->timed_offsets);
-		if (!slot)
+	vec_sort(&map->timed, compare_lines);
+	vec_each (item, &map->timed) {
+		if (!vec_append(&map->timed_offsets, offset))
 			return false;
-		*slot = offset;
-		offset += map->entries.items[map->timed.items[i]].size;
+		offset += map->entries.items[*item].size;
 	}
 	return true;
 }
@@ -340,7 +336,7 @@ static void limit_timed(struct perfmap *map)
 
 static struct sp_error *cut(struct perfmap *map, bool all_timed)
 {
-	uint32_t count = (uint32_t)map->entries.count;
+	uint32_t count = map->entries.count;
 	CLEANUP_FREE uint32_t *order = malloc((count ?: 1) * sizeof(*order));
 	struct heap open = {0};
 	NEED(order);

@@ -5,8 +5,7 @@
  * line is then valid, unless marks state when the map grew. A line of size 0 reaches to the next
  * start, as in perf.
  */
-#ifndef SYMBOL_PERFMAP_H
-#define SYMBOL_PERFMAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +15,7 @@
 
 struct perfmap;
 
-/* Text of a map, and what is known of its growth. */
+/* Text of a map, and its growth while it was recorded. */
 struct perfmap_text {
 	/* malloc'ed with room for one more byte; the map owns it, even after a failure */
 	char *text;
@@ -75,5 +74,3 @@ struct perfmap_timed perfmap_timed(const struct perfmap *map, size_t index);
 
 /* Finds the timed entry that has a number; false if there is none. */
 bool perfmap_find_timed(const struct perfmap *map, uint64_t offset, struct perfmap_entry *ret);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "symbol/process_file.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -27,10 +25,10 @@ static bool is_trusted(const struct process_file_search *search, const struct st
 	uid_t uid = status->st_uid;
 	if (uid == 0 || uid == geteuid() || (search->alive && uid == search->owner))
 		return true;
-	diagnosis_set(search->diagnosis, RESOLVER_NO_PERF_MAP,
-		      "report as that user, or while the process runs; or chown the file if you trust it",
-		      "%s is owned by user %u, not by the process's user: ignored", path,
-		      (unsigned int)uid);
+	diagnosis_set(
+		search->diagnosis, RESOLVER_NO_PERF_MAP,
+		"report as that user, or while the process runs; or chown the file if you trust it",
+		"%s is owned by user %u, not by the process's user: ignored", path, uid);
 	return false;
 }
 

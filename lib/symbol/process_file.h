@@ -5,16 +5,13 @@
  * process's user if the process still runs. The search begins in the process's mount namespace if it
  * still runs (containers), then uses this one. With symfs, only files below symfs are used.
  */
-#ifndef SYMBOL_PROCESS_FILE_H
-#define SYMBOL_PROCESS_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/diagnosis.h"
 #include "binary/identity.h"
-
-struct sp_ctx;
 
 struct process_file {
 	struct sp_ctx *ctx;
@@ -34,5 +31,3 @@ struct process_file {
  */
 struct sp_error *process_file_open(const struct process_file *file, struct diagnosis *diagnosis,
 				   int *fd_ret, char **path_ret) SP_MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
  * of its own (MODULE_JIT, with the map's path). A recording stores its ranges as that module's
  * file: for each entry four u64 in little-endian order, which are time, start, size and offset.
  */
-#ifndef SYMBOL_PROCESS_MAP_H
-#define SYMBOL_PROCESS_MAP_H
+#pragma once
 
 #include "base/cursor.h"
 #include "binary/held_maps.h"
@@ -37,5 +36,3 @@ struct sp_error *perfmap_store_timed(const struct source_env *env, const struct 
  * *bytes is advanced.
  */
 bool perfmap_read_timed(struct cursor *bytes, struct perfmap_timed *ret);
-
-#endif

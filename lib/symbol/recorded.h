@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Symbols in the recording itself: simpleperf's features FILE and FILE2. */
-#ifndef SYMBOL_RECORDED_H
-#define SYMBOL_RECORDED_H
+#pragma once
 
 #include "base/error.h"
 #include "symbol/resolver.h"
@@ -18,5 +17,3 @@ void recorded_index_free(struct recorded_index *index);
 
 /* Whether `index` (may be NULL) lists the module as a file of interpreted DEX code. */
 bool recorded_is_dex(const struct recorded_index *index, const struct module *module);
-
-#endif

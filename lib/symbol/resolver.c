@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Each module has a struct module_names, made on first use. A lock protects the list of them.
- */
+/* Each module has a struct module_names, made on first use. A lock protects the list of them. */
 #include "symbol/resolver.h"
 
 #include <pthread.h>
@@ -37,7 +35,7 @@ static const struct source *const sources[] = {
 	/* Last resort: the recording's own symbols. See also prefer_stored(). */
 	&source_recorded,
 };
-#define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
+#define SOURCE_COUNT (count_of(sources))
 
 /* Distinguishes keys of stored symbols from those of the module's source. */
 #define STORED_KEY ((uint64_t)1 << 63)
@@ -93,11 +91,10 @@ static int compare_use(const void *a, const void *b)
 static void give_names(struct resolver *resolver)
 {
 	struct sp_names *kept = resolver->env.options.names;
-	if (kept_names_are_logged(kept) && resolver->modules.count)
-		qsort(resolver->modules.items, resolver->modules.count,
-		      sizeof(*resolver->modules.items), compare_use);
-	for (size_t i = 0; i < resolver->modules.count; i++) {
-		struct module_names *names = take_ptr(resolver->modules.items[i]);
+	if (kept_names_are_logged(kept))
+		vec_sort(&resolver->modules, compare_use);
+	vec_each (item, &resolver->modules) {
+		struct module_names *names = take_ptr(*item);
 		if (names)
 			module_names_close_lines(names);
 		if (names && names->logged)
@@ -116,8 +113,8 @@ void resolver_free(struct resolver *resolver)
 		return;
 	if (resolver->env.options.names && resolver->env.kernel)
 		give_names(resolver);
-	for (size_t i = 0; i < resolver->modules.count; i++)
-		module_names_free(resolver->modules.items[i]);
+	vec_each (module, &resolver->modules)
+		module_names_free(*module);
 	vec_deinit(&resolver->modules);
 	jit_files_free(resolver->own_jit);
 	recorded_index_free(resolver->env.recorded);
@@ -199,7 +196,7 @@ static bool prefer_stored(const struct resolver *resolver, const struct module_n
 		 names->source->has_lines(names->opened, &resolver->env, module));
 }
 
-static void ask_sources(struct resolver *resolver, struct module_names *names,
+static void choose_provider(struct resolver *resolver, struct module_names *names,
 			const struct module *module, uint32_t pid)
 {
 	const struct stored_module *stored = source_stored_module(&resolver->env, module);
@@ -223,8 +220,9 @@ static void ask_sources(struct resolver *resolver, struct module_names *names,
 			atomic_store(&resolver->no_memory, true);
 		return;
 	}
-	if (names->opened)
-		names->source->close(take_ptr(names->opened));
+	void *opened = take_ptr(names->opened);
+	if (opened && names->source->close)
+		names->source->close(opened);
 	open_source(resolver, names, &source_stored, module, pid);
 }
 
@@ -236,7 +234,7 @@ static struct module_names *served_names(struct resolver *resolver,
 		return NULL;
 	struct module_names *names = names_of(resolver, location->module);
 	if (names && !names->asked)
-		ask_sources(resolver, names, location->module, location->pid);
+		choose_provider(resolver, names, location->module, location->pid);
 	return names && names->opened ? names : NULL;
 }
 
@@ -297,7 +295,7 @@ struct location resolver_locate(const struct resolver *resolver, const struct ma
 }
 
 /* Interns a symbol, and logs it for the stored names. NULL when out of memory. */
-static const struct symbol *keep_symbol(struct resolver *resolver, struct module_names *names,
+static const struct symbol *intern_symbol(struct resolver *resolver, struct module_names *names,
 					const struct location *location, const struct found *found)
 {
 	const struct symbol *symbol = module_names_intern(names, found);
@@ -322,7 +320,7 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 		atomic_store(&resolver->no_memory, true);
 	if (!done || !is_found)
 		return NULL;
-	const struct symbol *symbol = keep_symbol(resolver, names, location, &found);
+	const struct symbol *symbol = intern_symbol(resolver, names, location, &found);
 	/* Reports by the stored names have the address, too. */
 	uint64_t vaddr;
 	if (symbol && names->logged)
@@ -347,7 +345,7 @@ const struct symbol *resolver_find_gap(struct resolver *resolver, const struct l
 			return NULL;
 		found.key |= is_own ? 0 : STORED_KEY;
 	}
-	return keep_symbol(resolver, names, location, &found);
+	return intern_symbol(resolver, names, location, &found);
 }
 
 bool resolver_vaddr(struct resolver *resolver, const struct location *location, uint64_t *ret)
@@ -385,7 +383,19 @@ struct code_bytes {
 	uint16_t machine; /* result: the ELF machine */
 };
 
-/* Reads code from the module's source, or else from its file. */
+/* Returns the file of a location's code, which belongs to the names; NULL: it is not here. */
+static const struct image *code_of(struct resolver *resolver, struct module_names *names,
+				   const struct location *location)
+{
+	if (!names->code_asked) {
+		names->code_asked = true;
+		sp_error_free(binary_open_code(&resolver->env.binary, location->module,
+					       location->pid, &names->code));
+	}
+	return names->code;
+}
+
+/* Reads code from the module's source, or else from its file, or else from the stored names. */
 static bool read_code(struct resolver *resolver, struct module_names *names,
 		      const struct location *location, uint64_t from, struct code_bytes *ret)
 {
@@ -394,26 +404,33 @@ static bool read_code(struct resolver *resolver, struct module_names *names,
 	if (has_code && names->source->read_code(names->opened, location->offset, from, ret->size,
 						 ret->bytes, &ret->machine))
 		return true;
+	bool is_file = location->module->kind == MODULE_FILE ||
+		       location->module->kind == MODULE_VDSO;
 	/* Stored names have the code of few places. */
-	if ((has_code && names->source != &source_stored) ||
-	    (location->module->kind != MODULE_FILE && location->module->kind != MODULE_VDSO))
-		return false;
-	if (!names->code_asked) {
-		names->code_asked = true;
-		sp_error_free(binary_open_code(&resolver->env.binary, location->module,
-					       location->pid, &names->code));
-	}
-	const struct image *image = names->code;
-	if (!image || from > image->size || ret->size > image->size - from)
+	const struct image *image =
+		is_file && (!has_code || names->source == &source_stored) ?
+			code_of(resolver, names, location) : NULL;
+	if (!image)
+		return names->stored &&
+		       source_stored.read_code(names->stored, location->offset, from, ret->size,
+					       ret->bytes, &ret->machine);
+	if (from > image->size || ret->size > image->size - from)
 		return false;
 	ret->machine = image->machine;
 	if (image->memory) {
 		memcpy(ret->bytes, (const uint8_t *)image->memory + from, ret->size);
 		return true;
 	}
-	return image->fd >= 0 &&
-	       io_pread(image->fd, ret->bytes, ret->size, (off_t)from, &done) == 0 &&
+	return image->fd >= 0 && io_pread(image->fd, ret->bytes, ret->size, from, &done) == 0 &&
 	       done == ret->size;
+}
+
+bool resolver_code_is_public(struct resolver *resolver, const struct location *location)
+{
+	struct module_names *names = names_of(resolver, location->module);
+	const struct image *image = names ? code_of(resolver, names, location) : NULL;
+	return image ? image->is_public :
+		       names && (names->source == &source_stored || names->stored);
 }
 
 bool resolver_read_code(struct resolver *resolver, const struct location *location,
@@ -434,7 +451,7 @@ bool resolver_has_sources(struct resolver *resolver, const struct module *module
 {
 	struct module_names *names = names_of(resolver, module);
 	if (names && !names->asked)
-		ask_sources(resolver, names, module, pid);
+		choose_provider(resolver, names, module, pid);
 	return names && names->opened && names->source->has_lines &&
 	       names->source->has_lines(names->opened, &resolver->env, module);
 }
@@ -511,7 +528,7 @@ static struct sp_error *resolve_new_lines(struct resolver *resolver, struct modu
 {
 	struct known_lines *known = &names->known;
 	if (known->lines != ret->lines)
-		module_names_forget_lines(names);
+		module_names_drop_lines(names);
 	known->lines = ret->lines;
 	CLEANUP_FREE uint64_t *offsets = malloc(query->count * sizeof(*offsets));
 	CLEANUP_FREE const struct source_frame **items = calloc(query->count, sizeof(*items));
@@ -552,7 +569,7 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct source
 	struct module_names *names = names_of(resolver, query->module);
 	NEED(names);
 	if (!names->asked)
-		ask_sources(resolver, names, query->module, query->pid);
+		choose_provider(resolver, names, query->module, query->pid);
 	if (!names->opened || query->count == 0)
 		return NULL;
 	struct sp_error *error = find_sources(resolver, names, query, ret);
@@ -569,11 +586,11 @@ static struct sp_error *add_folders(struct module_names *names, const struct sym
 		source = source->caller;
 	if (!source || !source->file || strcmp(path_base(source->file), symbol->object) != 0)
 		return NULL;
-	const char *copy = arena_copy_string(&names->arena, source->file, strlen(source->file));
+	const char *copy = arena_strdup(&names->arena, source->file);
 	NEED(copy);
-	for (size_t i = 0; i < names->symbols.count; i++)
-		if (names->symbols.items[i] == symbol)
-			names->symbols.items[i]->object = copy;
+	vec_each (item, &names->symbols)
+		if (*item == symbol)
+			(*item)->object = copy;
 	return NULL;
 }
 
@@ -634,6 +651,11 @@ bool resolver_is_stored(const struct resolver *resolver, const struct module *mo
 {
 	const struct module_names *names = known_names(resolver, module);
 	return names && names->opened && names->source == &source_stored;
+}
+
+const char *resolver_debug_remedy(const struct resolver *resolver)
+{
+	return source_debug_remedy(&resolver->env);
 }
 
 enum resolver_problem resolver_sources_problem(const struct resolver *resolver,

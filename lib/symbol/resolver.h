@@ -7,18 +7,14 @@
  * recorded ones are refused with a reason (binary/identity.h). It starts no subprocess, and uses the
  * network only after sp_ctx_set_debuginfod().
  */
-#ifndef SYMBOL_RESOLVER_H
-#define SYMBOL_RESOLVER_H
+#pragma once
 
 #include <sprof/ctx.h>
 #include "machine/ip_maps.h"
 
-struct jit_files;
 struct namesake_query;
 struct namesakes;
 struct resolver;
-struct sp_names;
-struct stored;
 
 /* The recording's own symbols: payloads of simpleperf's features, in their byte order. */
 struct recorded_symbols {
@@ -112,6 +108,9 @@ const struct symbol *resolver_find_caller(struct resolver *resolver,
 bool resolver_read_code(struct resolver *resolver, const struct location *location,
 			int64_t distance, size_t size, uint8_t *ret, uint16_t *machine_ret);
 
+/* Returns whether every user may read the file of a location's code, or the recording has it. */
+bool resolver_code_is_public(struct resolver *resolver, const struct location *location);
+
 #define SOURCE_NO_START UINT64_MAX
 
 /* A function at an address, perhaps inlined, and its place in the source. Belongs to the resolver. */
@@ -203,6 +202,9 @@ enum resolver_problem {
 enum resolver_problem resolver_problem(const struct resolver *resolver, const struct module *module,
 				       const char **text_ret, const char **remedy_ret);
 
+/* Returns the remedy for files without debug information; a static string. */
+const char *resolver_debug_remedy(const struct resolver *resolver);
+
 /*
  * Returns the cause of missing source lines, after resolver_sources(): RESOLVER_NO_SYMBOLS without
  * debug information, RESOLVER_DAMAGED_FILE if some is unreadable. RESOLVER_OK for modules that cannot
@@ -211,5 +213,3 @@ enum resolver_problem resolver_problem(const struct resolver *resolver, const st
 enum resolver_problem resolver_sources_problem(const struct resolver *resolver,
 					       const struct module *module, const char **text_ret,
 					       const char **remedy_ret);
-
-#endif

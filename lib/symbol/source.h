@@ -3,8 +3,7 @@
  * Interface of symbol sources. A source is a const struct at the end of its file, listed in resolver.c.
  * The first source that opens for a module serves it.
  */
-#ifndef SYMBOL_SOURCE_H
-#define SYMBOL_SOURCE_H
+#pragma once
 
 #include "base/diagnosis.h"
 #include "binary/binary.h"
@@ -73,6 +72,7 @@ struct source {
 	 */
 	bool (*list)(void *opened, const struct namesake_keys *keys,
 		     struct listed_symbols *ret);
+	/* NULL: `opened` is the module itself, and needs no close. */
 	void (*close)(void *opened);
 	/*
 	 * Converts an offset to the ELF vaddr; false if no segment has it. NULL: the source has no
@@ -121,5 +121,3 @@ const char *source_debug_remedy(const struct source_env *env);
 
 extern const struct source source_code, source_elf, source_jitdump, source_kallsyms, source_ko,
 	source_perfmap, source_python, source_recorded, source_vmlinux_found, source_vmlinux_given;
-
-#endif

@@ -2,12 +2,7 @@
 /* Source for BPF programs and trampolines; the recording's metadata records have their names. */
 #include "symbol/source.h"
 
-#include <stdlib.h>
 #include "base/error.h"
-
-struct code_source {
-	const struct module *module;
-};
 
 static struct sp_error *code_open(const struct source_env *env, const struct module *module,
 				  uint32_t pid, struct diagnosis *diagnosis, void **ret)
@@ -15,10 +10,7 @@ static struct sp_error *code_open(const struct source_env *env, const struct mod
 	(void)env, (void)pid, (void)diagnosis;
 	if (module->kind != MODULE_KERNEL_CODE)
 		return NULL;
-	struct code_source *code = malloc(sizeof(*code));
-	NEED(code);
-	code->module = module;
-	*ret = code;
+	*ret = (void *)(uintptr_t)module;
 	return NULL;
 }
 
@@ -26,7 +18,7 @@ static bool code_find(void *opened, const struct location *location, struct diag
 		      struct found *ret)
 {
 	(void)diagnosis;
-	const struct module *module = ((const struct code_source *)opened)->module;
+	const struct module *module = opened;
 	if (location->offset < module->start || location->offset >= module->end)
 		return false;
 	*ret = (struct found){
@@ -42,5 +34,4 @@ const struct source source_code = {
 	.name = "code",
 	.open = code_open,
 	.find = code_find,
-	.close = free,
 };

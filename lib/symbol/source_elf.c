@@ -6,7 +6,6 @@
  */
 #include "symbol/source.h"
 
-#include <string.h>
 #include "elf/debugfile.h"
 #include "elf/debuginfod.h"
 #include "elf/plt.h"
@@ -99,10 +98,7 @@ static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *
 
 const char *source_debug_remedy(const struct source_env *env)
 {
-	if (!binary_places(&env->binary).debuginfod)
-		return "use --debuginfod, or install its debug symbols";
-	return debuginfod_obstacle() ?:
-	       "install its debug symbols: no server of DEBUGINFOD_URLS gave them";
+	return debuginfod_remedy(env->ctx);
 }
 
 static const enum resolver_problem problem_of[] = {
@@ -254,8 +250,7 @@ static bool is_mapped_there(const struct image *image, const struct location *lo
 {
 	if (!location->mapped_offset)
 		return true;
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct image_load *load = &image->loads.items[i];
+	vec_each (load, &image->loads) {
 		if (load->executable && load->file_offset >= location->mapped_offset &&
 		    load->file_offset - location->mapped_offset < PAGE_MAX)
 			return true;
@@ -299,11 +294,10 @@ static bool names_list(void *opened, const struct namesake_keys *keys,
 		    table_at(table, symbol->start) != symbol ||
 		    !image_file_offset(names->runtime, symbol->start, &offset))
 			continue;
-		struct listed_symbol *listed = vec_push(ret);
-		if (!listed)
+		if (!vec_append(ret, (struct listed_symbol){
+					     found_symbol(table, symbol, offset - symbol->start),
+					     offset}))
 			return false;
-		*listed = (struct listed_symbol){
-			found_symbol(table, symbol, offset - symbol->start), offset};
 	}
 	return true;
 }
@@ -389,8 +383,8 @@ static struct sp_error *find_lines(struct elf_names *names, const struct source_
 	/* The search by .gnu_debuglink needs the file open. */
 	if (names->runtime->memory)
 		return NULL;
-	struct sp_error *error = image_open_again(names->runtime, &runtime);
-	return error ?: binary_find_debug(&env->binary, module, runtime, dwarf_exists, ret);
+	TRY(image_open_again(names->runtime, &runtime));
+	return binary_find_debug(&env->binary, module, runtime, dwarf_exists, ret);
 }
 
 /* Opens the mapped file again if it is a Go program; NULL: it is none. */

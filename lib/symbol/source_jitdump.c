@@ -121,12 +121,13 @@ static int open_again(const struct jitdump *dump, struct stat *status_ret)
 	return take_fd(&fd);
 }
 
-bool jitdump_read_bytes(const struct jitdump *dump, uint64_t offset, size_t size, uint8_t *ret)
+/* Reads bytes of the file. Returns false if it was replaced, or is too short. */
+static bool read_bytes(const struct jitdump *dump, uint64_t offset, size_t size, uint8_t *ret)
 {
 	struct stat status;
 	CLEANUP_CLOSE int fd = open_again(dump, &status);
 	size_t done;
-	return fd >= 0 && io_pread(fd, ret, size, (off_t)offset, &done) == 0 && done == size;
+	return fd >= 0 && io_pread(fd, ret, size, offset, &done) == 0 && done == size;
 }
 
 struct sp_error *jitdump_store(const struct jitdump_request *request, struct stored_names *names,
@@ -139,13 +140,13 @@ struct sp_error *jitdump_store(const struct jitdump_request *request, struct sto
 	CLEANUP_CLOSE int fd = dump ? open_again(dump, &status) : -1;
 	if (error || fd < 0)
 		return error;
-	return stored_file_add_whole(names, module, fd, (uint64_t)status.st_size);
+	return stored_file_add_whole(names, module, fd, status.st_size);
 }
 
 bool jitdump_read_frames(const struct jitdump *dump, const struct jitdump_code *code, uint8_t *ret)
 {
 	return code->frames_size &&
-	       jitdump_read_bytes(dump, code->frames_offset, code->frames_size, ret);
+	       read_bytes(dump, code->frames_offset, code->frames_size, ret);
 }
 
 static void names_close(void *opened)
@@ -222,7 +223,7 @@ static struct sp_error *names_frames(void *opened, const uint64_t *offsets, size
 		if (!line)
 			continue;
 		const uint32_t *number = u64map_put(&known, frame_key(code, line, ret->lines),
-						    (uint32_t)ret->distinct, &added);
+						    ret->distinct, &added);
 		struct source_frame *frame =
 			number && added ? arena_alloc(arena, sizeof(*frame)) : NULL;
 		good = number && (frame || !added);
@@ -255,7 +256,7 @@ static bool names_read_code(void *opened, uint64_t offset, uint64_t from, size_t
 	size_t wanted = size < left ? size : (size_t)left;
 	*machine_ret = dump->machine;
 	memset(ret, 0, size);
-	return jitdump_read_bytes(dump, from, wanted, ret);
+	return read_bytes(dump, from, wanted, ret);
 }
 
 const struct source source_jitdump = {

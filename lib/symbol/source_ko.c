@@ -2,7 +2,6 @@
 /* Source for kernel modules by their files, if no kallsyms has their symbols. */
 #include "symbol/ko.h"
 
-#include <string.h>
 #include "elf/symtab.h"
 #include "symbol/symbol_table.h"
 

@@ -139,7 +139,7 @@ static bool write_timed(int fd, const struct perfmap *map)
 		struct perfmap_timed timed = perfmap_timed(map, i);
 		const uint64_t fields[] = {htole64(timed.time_ns), htole64(timed.start),
 					   htole64(timed.size), htole64(timed.offset)};
-		if (io_write(fd, fields, sizeof(fields), NULL))
+		if (io_write(fd, fields, sizeof(fields)))
 			return false;
 	}
 	return true;
@@ -161,7 +161,7 @@ struct sp_error *perfmap_store_timed(const struct source_env *env, const struct 
 		TRY(stored_open_fd(env->binary.stored, &key, &fd));
 	if (fd < 0 || (map && !write_timed(fd, map)) || fstat(fd, &status))
 		return NULL;
-	return stored_file_add_whole(names, stored, fd, (uint64_t)status.st_size);
+	return stored_file_add_whole(names, stored, fd, status.st_size);
 }
 
 bool perfmap_read_timed(struct cursor *bytes, struct perfmap_timed *ret)

@@ -173,10 +173,9 @@ static void look_up_all(struct source_lookup *lookup, size_t places, unsigned in
 {
 	if (!lookup->count)
 		return;
-	qsort(lookup->items, lookup->count, sizeof(*lookup->items), compare_batches);
-	for (size_t i = 0; i < lookup->count; i++)
-		lookup->items[i].threads =
-			(unsigned int)((threads * lookup->items[i].count + places - 1) / places);
+	vec_sort(lookup, compare_batches);
+	vec_each (item, lookup)
+		item->threads = (threads * item->count + places - 1) / places;
 	parallel_run(lookup->count < threads ? (unsigned int)lookup->count : threads, look_up_some,
 		     lookup);
 }
@@ -185,12 +184,9 @@ static bool make_batches(struct source_lookup *lookup, struct source_places *pla
 {
 	for (size_t i = 0; i < places->count; i++) {
 		struct source_place *place = &places->items[i];
-		if (!i || place->module != place[-1].module) {
-			struct module_lookup *batch = vec_push(lookup);
-			if (!batch)
+		if (!i || place->module != place[-1].module)
+			if (!vec_append(lookup, (struct module_lookup){.places = place}))
 				return false;
-			*batch = (struct module_lookup){.places = place};
-		}
 		vec_last(lookup)->count++;
 	}
 	return true;
@@ -205,14 +201,12 @@ struct sp_error *source_places_find(struct source_places *places,
 	places->first_source = calloc(machine_module_count(symbolizer->machine) + 1,
 				      sizeof(*places->first_source));
 	NEED(places->first_source);
-	if (places->count)
-		qsort(places->items, places->count, sizeof(*places->items), compare_places);
+	vec_sort(places, compare_places);
 	if (make_batches(&lookup, places))
 		look_up_all(&lookup, places->count, threads);
 	else
 		error = error_no_memory();
-	for (size_t i = 0; i < lookup.count; i++) {
-		struct module_lookup *batch = &lookup.items[i];
+	vec_each (batch, &lookup) {
 		places->first_source[batch->places->module->index] = places->source_count;
 		places->source_count += batch->distinct;
 		error = error_first(error, batch->error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Finds functions and lines of many places: one lookup for each module, and modules in parallel. */
-#ifndef SYMBOL_SOURCE_PLACES_H
-#define SYMBOL_SOURCE_PLACES_H
+#pragma once
 
 #include <pthread.h>
 #include "machine/ip_maps.h"
@@ -125,5 +124,3 @@ static inline size_t source_places_number(const struct source_places *places,
 {
 	return places->first_source[module->index] + source->number;
 }
-
-#endif

@@ -5,15 +5,10 @@
  */
 #include "symbol/source.h"
 
-#include <stdlib.h>
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/vec.h"
 #include "record/python_record.h"
-
-struct python_source {
-	const struct module *module;
-};
 
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
 				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
@@ -21,16 +16,13 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	(void)env, (void)pid, (void)diagnosis;
 	if (module->kind != MODULE_PYTHON)
 		return NULL;
-	struct python_source *names = malloc(sizeof(*names));
-	NEED(names);
-	names->module = module;
-	*ret = names;
+	*ret = (void *)(uintptr_t)module;
 	return NULL;
 }
 
 static const struct python_function *find_function(const void *opened, uint64_t ip)
 {
-	const struct module *module = ((const struct python_source *)opened)->module;
+	const struct module *module = opened;
 	uint64_t start = python_function_of(ip);
 	size_t at = sorted_below(module->functions, module->function_count, .start, start);
 	if (at == module->function_count || module->functions[at].start != start)
@@ -71,7 +63,7 @@ static const struct source_frame *make_frame(const struct python_function *funct
 		*frame = (struct source_frame){
 			.name = function->name,
 			.raw_name = function->name,
-			.file = function->file,
+			.file = *function->file ? function->file : NULL,
 			.start = function->start,
 			.line = line,
 			.number = number,
@@ -104,7 +96,6 @@ const struct source source_python = {
 	.name = "python",
 	.open = names_open,
 	.find = names_find,
-	.close = free,
 	.has_lines = names_have_lines,
 	.frames = names_frames,
 };

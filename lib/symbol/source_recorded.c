@@ -69,13 +69,6 @@ static void add(struct feature_entry *entry, uint64_t vaddr, uint64_t size, cons
 
 /* -- FILE ------------------------------------------------------------------ */
 
-static bool read_text(struct cursor *cursor, const char **ret)
-{
-	size_t left = cursor_left(cursor);
-	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
-	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
-}
-
 /* -- FILE2 ----------------------------------------------------------------- */
 
 static bool read_varint(struct cursor *cursor, uint64_t *ret)
@@ -110,9 +103,9 @@ static bool read_field(struct cursor *cursor, struct field *ret)
 		return cursor_skip(cursor, 8);
 	case 2:
 		if (!read_varint(cursor, &size) || size > cursor_left(cursor) ||
-		    !cursor_bytes(cursor, (size_t)size, &bytes))
+		    !cursor_bytes(cursor, size, &bytes))
 			return false;
-		ret->bytes = cursor_make(bytes, (size_t)size, false, cursor->path, 0);
+		ret->bytes = cursor_make(bytes, size, false, cursor->path, 0);
 		return true;
 	case 5:
 		return cursor_skip(cursor, 4);
@@ -193,7 +186,7 @@ static bool read_plain_entry(struct cursor *cursor, struct feature_entry *entry,
 
 	/* Parses an entry of FILE, up to the first incomplete symbol. */
 	uint32_t type, count;
-	if (!read_text(cursor, &entry->path) || !cursor_u32(cursor, &type) ||
+	if (!cursor_text(cursor, &entry->path) || !cursor_u32(cursor, &type) ||
 	    !cursor_u64(cursor, &entry->layout.lowest) || !cursor_u32(cursor, &count))
 		return false;
 	entry->layout.type = type;
@@ -202,7 +195,7 @@ static bool read_plain_entry(struct cursor *cursor, struct feature_entry *entry,
 		uint32_t size;
 		const char *name;
 		if (!cursor_u64(cursor, &vaddr) || !cursor_u32(cursor, &size) ||
-		    !read_text(cursor, &name))
+		    !cursor_text(cursor, &name))
 			return true;
 		add(entry, vaddr, size, name, strlen(name));
 	}
@@ -237,18 +230,15 @@ static uint64_t key_of(const char *path)
 static bool index_entry(struct recorded_index *index, const struct entry_place *place,
 			const struct feature_entry *entry)
 {
-	bool added;
 	struct entry_place indexed = *place;
 	indexed.is_dex = entry->layout.type == TYPE_DEX;
 	if (entry->layout.type > TYPE_DEX || entry->layout.type == TYPE_KERNEL_MODULE)
 		return true;
 	uint64_t key = entry->layout.type == TYPE_KERNEL ? KERNEL_KEY : key_of(entry->path);
-	if (!vec_reserve(&index->places, index->places.count + 1) ||
-	    !u64map_put(&index->by_path, key, (uint32_t)index->places.count, &added))
-		return false;
-	if (added)
-		*vec_push(&index->places) = indexed;
-	return true;
+	struct entry_place *first = u64map_item(&index->by_path, key, &index->places);
+	if (first && !first->read)
+		*first = indexed;
+	return first;
 }
 
 static bool index_payload(struct recorded_index *index, struct sp_bytes payload,

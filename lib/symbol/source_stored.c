@@ -103,10 +103,8 @@ static bool names_list(void *opened, const struct namesake_keys *keys,
 		const struct found found = found_symbol(module, point->symbol);
 		if (found.from_cfi || !namesake_keys_have(keys, found.raw_name))
 			continue;
-		struct listed_symbol *listed = vec_push(ret);
-		if (!listed)
+		if (!vec_append(ret, (struct listed_symbol){found, point->offset}))
 			return false;
-		*listed = (struct listed_symbol){found, point->offset};
 	}
 	return is_listed;
 }
@@ -175,7 +173,7 @@ static struct source_frame *make_frames(const struct stored_module *module, stru
 			.start = from->start,
 			.line = from->line,
 			.declared = from->declared,
-			.number = (uint32_t)i,
+			.number = i,
 		};
 	}
 	return frames;
@@ -197,17 +195,20 @@ static struct sp_error *names_frames(void *opened, const uint64_t *offsets, size
 	return NULL;
 }
 
-/* Reads code from the longest stored bytes that begin there. */
+/* Reads code from the last stored bytes that begin at or before it: none are within others. */
 static bool names_read_code(void *opened, uint64_t offset, uint64_t from, size_t size, uint8_t *ret,
 			    uint16_t *machine_ret)
 {
 	const struct stored_module *module = ((struct opened_names *)opened)->module;
-	size_t at = sorted_below(module->codes.items, module->codes.count, .offset, from);
+	size_t count = sorted_up_to(module->codes.items, module->codes.count, .offset, from);
 	(void)offset;
-	if (at == module->codes.count || module->codes.items[at].offset != from ||
-	    module->codes.items[at].size < size)
+	if (!count)
 		return false;
-	memcpy(ret, module->codes.items[at].bytes, size);
+	const struct stored_code *code = &module->codes.items[count - 1];
+	uint64_t skip = from - code->offset;
+	if (skip > code->size || size > code->size - skip)
+		return false;
+	memcpy(ret, code->bytes + skip, size);
 	*machine_ret = module->machine;
 	return true;
 }

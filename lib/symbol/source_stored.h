@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef SYMBOL_SOURCE_STORED_H
-#define SYMBOL_SOURCE_STORED_H
+#pragma once
 
 #include "stored/stored_names.h"
 #include "symbol/source.h"
@@ -17,5 +16,3 @@ bool source_stored_list_sources(void *opened, const struct namesake_keys *keys,
 				struct listed_symbols *ret);
 
 extern const struct source source_stored;
-
-#endif

@@ -159,7 +159,7 @@ static struct sp_error *search(const struct source_env *env, struct image **ret)
 	const char *release = env->options.osrelease;
 	struct sp_error *error = search_build_id(env, false, ret);
 	if (release && !strchr(release, '/'))
-		for (size_t i = 0; !error && !*ret && i < sizeof(places) / sizeof(*places); i++)
+		for (size_t i = 0; !error && !*ret && i < count_of(places); i++)
 			error = try_place(env, &places[i], release, ret);
 	return error || *ret ? error : search_build_id(env, true, ret);
 }

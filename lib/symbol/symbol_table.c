@@ -63,18 +63,12 @@ void table_limit_last(struct symbol_table *table, uint64_t end)
 bool table_set_object(struct symbol_table *table, const char *object)
 {
 	/* Symbols of one file are neighbours in ELF files. */
-	if (!table->objects.count) {
-		const char **none = vec_push(&table->objects);
-		if (!none)
+	if (!table->objects.count)
+		if (!vec_append(&table->objects, NULL))
 			return false;
-		*none = NULL;
-	}
-	if (*vec_last(&table->objects) != object) {
-		const char **slot = vec_push(&table->objects);
-		if (!slot)
+	if (*vec_last(&table->objects) != object)
+		if (!vec_append(&table->objects, object))
 			return false;
-		*slot = object;
-	}
 	vec_last(&table->symbols)->object = (uint32_t)table->objects.count - 1;
 	return true;
 }
@@ -97,7 +91,7 @@ static struct sp_error *sort(struct symbol_table *table)
 	uint64_t least = UINT64_MAX, most = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t start = table->symbols.items[i].start;
-		keys[i] = (struct sort_key){.start = start, .index = (uint32_t)i};
+		keys[i] = (struct sort_key){.start = start, .index = i};
 		least = start < least ? start : least;
 		most = start > most ? start : most;
 	}
@@ -182,11 +176,11 @@ struct sp_error *table_seal(struct symbol_table *table, uint64_t reach)
 		if (groups > 0 && table->starts[groups - 1] == start)
 			continue;
 		table->starts[groups] = start;
-		table->first[groups] = (uint32_t)i;
+		table->first[groups] = i;
 		table->chosen[groups] = UNCHOSEN;
 		groups++;
 	}
-	table->first[groups] = (uint32_t)count;
+	table->first[groups] = count;
 	table->count = groups;
 
 	/*

@@ -5,8 +5,7 @@
  * one. Of several with one start, the preferred one has a size, is not weak, is global, has fewer
  * leading underscores, has the longer demangled name, or is the first, in this order.
  */
-#ifndef SYMBOL_SYMBOL_TABLE_H
-#define SYMBOL_SYMBOL_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ void table_neighbours(const struct symbol_table *table, uint64_t address, uint64
 
 /* Returns the preferred IFUNC symbol at exactly that start; without any, as table_at(). */
 const struct table_symbol *table_ifunc_at(struct symbol_table *table, uint64_t start);
-
-#endif

@@ -55,12 +55,9 @@ static bool add(struct code_names *names, enum code_kind kind, const struct sp_m
 		*ret = modules_add_kernel(&names->modules, mmap, false);
 		break;
 	}
-	while (*ret && names->has_lines.count <= (*ret)->index) {
-		uint8_t *slot = vec_push(&names->has_lines);
-		if (!slot)
+	while (*ret && names->has_lines.count <= (*ret)->index)
+		if (!vec_append(&names->has_lines, 0))
 			return false;
-		*slot = 0;
-	}
 	return *ret;
 }
 

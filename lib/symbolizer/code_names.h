@@ -3,8 +3,7 @@
  * Modules that are added over time, and a resolver for them, for any number of threads. Everything that
  * was found stays until the end.
  */
-#ifndef SYMBOLIZER_CODE_NAMES_H
-#define SYMBOLIZER_CODE_NAMES_H
+#pragma once
 
 #include <pthread.h>
 #include "machine/modules.h"
@@ -48,5 +47,3 @@ pthread_mutex_t *code_names_lock(struct code_names *names, const struct module *
  */
 struct sp_error *code_names_sources(struct code_names *names, const struct source_query *query,
 				    struct source_frames *ret) SP_MUST_CHECK;
-
-#endif

@@ -7,9 +7,9 @@
 
 void lookup_deinit(struct lookup *lookup)
 {
-	for (size_t i = 0; i < lookup->groups.count; i++) {
-		diagnosis_clear(&lookup->groups.items[i].symbols);
-		diagnosis_clear(&lookup->groups.items[i].lines);
+	vec_each (group, &lookup->groups) {
+		diagnosis_clear(&group->symbols);
+		diagnosis_clear(&group->lines);
 	}
 	vec_deinit(&lookup->groups);
 	vec_deinit(&lookup->places);
@@ -85,19 +85,6 @@ static void copy_problems(struct lookup_group *group)
 		diagnosis_set(&group->lines, problem, remedy, "%s", text);
 }
 
-static struct sp_error *symbolize_group(const struct lookup *lookup, struct lookup_group *group)
-{
-	const struct space_place *first = &group->places->at;
-	pthread_mutex_t *lock = code_names_lock(first->names, first->location.module);
-	struct sp_error *error = find_symbols(group);
-	if (!error && (lookup->symbolizer->inlines || lookup->symbolizer->lines))
-		error = find_sources(lookup, group);
-	if (!error)
-		copy_problems(group);
-	pthread_mutex_unlock(lock);
-	return error;
-}
-
 static void symbolize_some(void *arg, unsigned int hand)
 {
 	struct lookup *lookup = arg;
@@ -106,16 +93,23 @@ static void symbolize_some(void *arg, unsigned int hand)
 		size_t next = __atomic_fetch_add(&lookup->next, 1, __ATOMIC_RELAXED);
 		if (next >= lookup->groups.count)
 			return;
-		lookup->groups.items[next].error =
-			symbolize_group(lookup, &lookup->groups.items[next]);
+		struct lookup_group *group = &lookup->groups.items[next];
+		const struct space_place *first = &group->places->at;
+		pthread_mutex_t *lock = code_names_lock(first->names, first->location.module);
+		struct sp_error *error = find_symbols(group);
+		if (!error && (lookup->symbolizer->inlines || lookup->symbolizer->lines))
+			error = find_sources(lookup, group);
+		if (!error)
+			copy_problems(group);
+		pthread_mutex_unlock(lock);
+		lookup->groups.items[next].error = error;
 	}
 }
 
 static bool make_groups(struct lookup *lookup)
 {
 	const struct lookup_place *before = NULL;
-	for (size_t i = 0; i < lookup->places.count; i++) {
-		struct lookup_place *place = &lookup->places.items[i];
+	vec_each (place, &lookup->places) {
 		bool same = before && before->at.names == place->at.names &&
 			    before->at.location.module == place->at.location.module;
 		struct lookup_group *group = same ? vec_last(&lookup->groups) : vec_push(&lookup->groups);
@@ -147,7 +141,7 @@ struct sp_error *lookup_run(struct lookup *lookup)
 	struct lookup_group *groups = lookup->groups.items;
 	qsort(groups, lookup->groups.count, sizeof(*groups), compare_groups);
 	for (size_t i = 0; i < lookup->groups.count; i++)
-		groups[i].threads = (unsigned int)((threads * groups[i].count + count - 1) / count);
+		groups[i].threads = (threads * groups[i].count + count - 1) / count;
 	parallel_run((unsigned int)(lookup->groups.count < threads ? lookup->groups.count : threads),
 		     symbolize_some, lookup);
 	for (size_t i = 0; i < lookup->groups.count; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Symbolizes places, a module at a time, and modules in parallel. */
-#ifndef SYMBOLIZER_LOOKUP_H
-#define SYMBOLIZER_LOOKUP_H
+#pragma once
 
 #include "base/diagnosis.h"
 #include "symbolizer/space.h"
@@ -24,6 +23,7 @@ struct lookup_group {
 	struct sp_error *error;
 };
 
+/* The caller sets `symbolizer` and `places`; lookup_run() makes the rest. */
 struct lookup {
 	const struct sp_symbolizer *symbolizer;
 	VEC(struct lookup_place) places; /* afterwards sorted by module and offset */
@@ -34,5 +34,3 @@ struct lookup {
 /* Symbolizes all places. Fails only when out of memory. */
 struct sp_error *lookup_run(struct lookup *lookup) SP_MUST_CHECK;
 void lookup_deinit(struct lookup *lookup);
-
-#endif

@@ -20,7 +20,6 @@
 #define KERNEL_PID UINT32_MAX
 
 DEFINE_CLEANUP(struct sp_space *, sp_space_free)
-DEFINE_CLEANUP(struct maps *, maps_free)
 
 void sp_space_free(struct sp_space *space)
 {
@@ -56,9 +55,7 @@ static bool insert(struct sp_space *space, const struct mapping *mapping)
 static struct sp_error *add_code(struct sp_space *space, const struct module *module,
 				 struct code_names *names, uint32_t *index_ret)
 {
-	struct space_code *code = vec_push(&space->codes);
-	NEED(code);
-	*code = (struct space_code){module, names};
+	NEED(vec_append(&space->codes, (struct space_code){module, names}));
 	*index_ret = (uint32_t)space->codes.count - 1;
 	return NULL;
 }
@@ -150,8 +147,7 @@ static struct code_names *generated_names(struct sp_space *space, struct sp_erro
 /* Adds the code of a jitdump where the process has memory that has no file. */
 static struct sp_error *add_jit_code(struct sp_space *space, const struct jitdump *dump, uint32_t code)
 {
-	for (size_t i = 0; i < dump->places.count; i++) {
-		const struct jitdump_place *place = &dump->places.items[i];
+	vec_each (place, &dump->places) {
 		const struct mapping *memory = mapping_find(space->mappings, place->start);
 		const struct mapping mapping = {
 			.start = place->start,
@@ -266,19 +262,6 @@ struct sp_error *sp_symbolizer_add_process(struct sp_symbolizer *symbolizer, uin
 
 /* -- The kernel ------------------------------------------------------------ */
 
-/* Maps the kernel to all of its addresses; modules are mapped over it. */
-static struct sp_error *add_image(struct sp_space *space)
-{
-	struct kernel_reference reference = {.name = ""};
-	kallsyms_reference(space->symbolizer->ctx, &reference);
-	CLEANUP_FREE char *name = format_text("[kernel.kallsyms]%s", reference.name);
-	const struct sp_mmap mmap = {.pid = KERNEL_PID, .start = KERNEL_START,
-				     .size = UINT64_MAX - KERNEL_START,
-				     .file_offset = reference.address, .filename = name};
-	return name ? add_mapping(space, &space->symbolizer->files, CODE_KERNEL, &mmap) :
-		      error_no_memory();
-}
-
 static struct sp_error *add_module(struct sp_space *space, const struct kernel_module *module)
 {
 	struct sp_mmap mmap = {.pid = KERNEL_PID, .start = module->start, .size = module->size,
@@ -294,7 +277,18 @@ struct sp_error *sp_symbolizer_add_kernel(struct sp_symbolizer *symbolizer, stru
 	CLEANUP(cleanup_sp_space_free) struct sp_space *space =
 		space_new(symbolizer, strdup("the kernel"));
 	NEED(space);
-	struct sp_error *error = add_image(space);
+	/* Map the kernel to all of its addresses; modules are mapped over it. */
+	struct kernel_reference reference = {.name = ""};
+	kallsyms_reference(space->symbolizer->ctx, &reference);
+	CLEANUP_FREE char *name = format_text("[kernel.kallsyms]%s", reference.name);
+	const struct sp_mmap mmap = {.pid = KERNEL_PID,
+				     .start = KERNEL_START,
+				     .size = UINT64_MAX - KERNEL_START,
+				     .file_offset = reference.address,
+				     .filename = name};
+	struct sp_error *error =
+		name ? add_mapping(space, &space->symbolizer->files, CODE_KERNEL, &mmap)
+		     : error_no_memory();
 	if (!error)
 		error = kernel_modules_read(symbolizer->ctx, NULL, &modules);
 	for (size_t i = 0; i < modules.count && !error; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Spaces of addresses: the mappings of a file, a process or the kernel. Constant after their creation. */
-#ifndef SYMBOLIZER_SPACE_H
-#define SYMBOLIZER_SPACE_H
+#pragma once
 
 #include <sprof/symbolizer.h>
 #include "base/arena.h"
@@ -45,5 +44,3 @@ struct space_place {
 /* Finds the code at an address. Fails only when out of memory. */
 struct sp_error *space_locate(struct sp_space *space, uint64_t ip,
 			      struct space_place *ret) SP_MUST_CHECK;
-
-#endif

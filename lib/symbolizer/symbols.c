@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Results of a symbolizer: frames and causes of missing names, in the order of the request. */
 #include <stdlib.h>
-#include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/format.h"
@@ -138,9 +137,9 @@ static bool copy_problem(struct sp_symbols *symbols, const struct diagnosis *fro
 	*ret = (struct problem){0};
 	if (!from->text)
 		return true;
-	ret->text = arena_copy_string(&symbols->arena, from->text, strlen(from->text));
+	ret->text = arena_strdup(&symbols->arena, from->text);
 	if (from->remedy)
-		ret->remedy = arena_copy_string(&symbols->arena, from->remedy, strlen(from->remedy));
+		ret->remedy = arena_strdup(&symbols->arena, from->remedy);
 	return ret->text && (!from->remedy || ret->remedy);
 }
 
@@ -153,24 +152,10 @@ static bool note_unmapped(struct sp_symbols *symbols, const struct sp_space *spa
 	if (!text)
 		return false;
 	entry->vaddr = UINT64_MAX;
-	entry->problem.text = arena_copy_string(&symbols->arena, text, strlen(text));
+	entry->problem.text = arena_strdup(&symbols->arena, text);
 	entry->problem.remedy = space->pid ? "add the process again if it has mapped more code since" :
 					     NULL;
 	return entry->problem.text;
-}
-
-/* Chooses the problem that explains what is missing in an entry, if any. */
-static void set_problem(const struct sp_symbolizer *symbolizer, const struct lookup_group *group,
-			const struct problem *names, const struct problem *lines,
-			struct cached_symbol *entry)
-{
-	const struct sp_symbol_frame *frames = entry->frames;
-	size_t count = entry->frame_count;
-	bool is_named = count && frames[count - 1].function && !frames[count - 1].is_range;
-	if (!is_named || group->symbols.problem == RESOLVER_UNPROVEN)
-		entry->problem = *names;
-	else if (symbolizer->lines && !frames[0].file)
-		entry->problem = lines->text ? *lines : *names;
 }
 
 /* -- Requests -------------------------------------------------------------- */
@@ -190,7 +175,14 @@ static bool make_entries(struct sp_symbols *symbols, const struct sp_symbolizer 
 		entry->vaddr = place->vaddr;
 		if (!make_frames(symbols, symbolizer, place, entry))
 			return false;
-		set_problem(symbolizer, group, &names, &lines, entry);
+		/* Chooses the problem that explains what is missing in an entry, if any. */
+		const struct sp_symbol_frame *frames = entry->frames;
+		size_t count = entry->frame_count;
+		bool is_named = count && frames[count - 1].function && !frames[count - 1].is_range;
+		if (!is_named || group->symbols.problem == RESOLVER_UNPROVEN)
+			entry->problem = names;
+		else if (symbolizer->lines && !frames[0].file)
+			entry->problem = lines.text ? lines : names;
 	}
 	return true;
 }
@@ -206,9 +198,7 @@ static struct sp_error *list_places(struct sp_space *space, const uint64_t *addr
 			NEED(note_unmapped(symbols, space, addresses[i], &symbols->entries[i]));
 			continue;
 		}
-		struct lookup_place *place = vec_push(&lookup->places);
-		NEED(place);
-		*place = (struct lookup_place){.at = at, .index = i};
+		NEED(vec_append(&lookup->places, (struct lookup_place){.at = at, .index = i}));
 	}
 	return NULL;
 }

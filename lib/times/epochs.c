@@ -55,11 +55,11 @@ bool epochs_make(struct epochs *epochs, const struct slices *slices, const struc
 	if (!epochs->first)
 		return false;
 	for (uint32_t i = 0; i < slices->count; i++) {
-		epochs->first[i] = (uint32_t)epochs->count;
+		epochs->first[i] = epochs->count;
 		if (!add_slice(epochs, slices, machine, i))
 			return false;
 	}
-	epochs->first[slices->count] = (uint32_t)epochs->count;
+	epochs->first[slices->count] = epochs->count;
 	return true;
 }
 

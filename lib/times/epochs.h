@@ -3,8 +3,7 @@
  * Epochs: the parts of each slice in which its thread had one name and one program. A child of a
  * shell is one epoch from fork to exec, and one from exec to its end.
  */
-#ifndef TIMES_EPOCHS_H
-#define TIMES_EPOCHS_H
+#pragma once
 
 #include "machine/machine.h"
 #include "times/slices.h"
@@ -35,5 +34,3 @@ uint32_t epochs_last(const struct epochs *epochs, uint32_t lifetime);
 
 /* Gets the part of a slice that is an epoch. */
 struct slice epochs_get(const struct epochs *epochs, uint32_t index);
-
-#endif

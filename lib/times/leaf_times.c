@@ -134,12 +134,12 @@ static bool sort_weights(struct scaled_weights *weights)
 	CLEANUP(scaled_weights_deinit) struct scaled_weights sorted = {0};
 	if (!ends || !vec_reserve(&sorted, weights->count + 1))
 		return false;
-	for (size_t i = 0; i < weights->count; i++)
-		ends[(weights->items[i].order >> shift) + 1]++;
+	vec_each (weight, weights)
+		ends[(weight->order >> shift) + 1]++;
 	for (size_t i = 1; i <= UINT64_MAX >> shift; i++)
 		ends[i] += ends[i - 1];
-	for (size_t i = 0; i < weights->count; i++)
-		sorted.items[ends[weights->items[i].order >> shift]++] = weights->items[i];
+	vec_each (item, weights)
+		sorted.items[ends[item->order >> shift]++] = *item;
 	sorted.count = weights->count;
 	for (size_t i = 0, begin = 0; i <= UINT64_MAX >> shift; begin = ends[i++])
 		if (ends[i] - begin > 1)
@@ -224,6 +224,8 @@ bool leaf_times_scale(const struct ordered_leaves *workers, uint32_t count, stru
 		else
 			sums->waits = sums->variance = 0;
 		stratum_scale(stratum, part.weight, sums->ns);
+		if (stratum->is_preempted)
+			sums->preempted_ns = sums->ns[TIME_RUNNABLE];
 		sums->waits += part.waits * stratum->waits_factor;
 		variance += part.variance;
 		if (i + 1 == weights.count || compare_weights(weight, weight + 1)) {
@@ -254,8 +256,11 @@ size_t leaf_split_by_state(const struct timed_leaf *leaf, uint64_t state_of_wait
 					 .weight = ns[state],
 					 .state = state,
 					 .time = state};
+		if (state == TIME_RUNNABLE)
+			part.times.preempted_ns = time->sums.preempted_ns;
 		if (state == TIME_BLOCKED) {
 			part.times = time->sums;
+			part.times.preempted_ns = 0;
 			part.times.ns[TIME_ON_CPU] = part.times.ns[TIME_RUNNABLE] = 0;
 			part.times.ns[TIME_UNKNOWN] = 0;
 			part.state = state_of_waits;

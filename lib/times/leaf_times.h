@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Times of leaves: first the weights of their samples, then the times that these stand for, and
- * their parts by the state of the thread. An on-CPU sample also stands for the time in which its
- * thread waited for a CPU.
+ * their parts by the state of the thread. Without samples of preempted threads, an on-CPU sample
+ * also stands for the time in which its thread waited for a CPU.
  */
-#ifndef TIMES_LEAF_TIMES_H
-#define TIMES_LEAF_TIMES_H
+#pragma once
 
 #include "states/sched_samples.h"
 #include "times/strata.h"
@@ -27,6 +26,7 @@ struct sample_time {
 	uint64_t weight;
 	bool is_timed;          /* adds to times of leaves: the weight is time of a thread */
 	bool is_wait;           /* the thread waits, with this stack */
+	bool is_preempted;      /* the thread waits for a CPU, with this stack */
 	uint32_t syscall;       /* waits: number of the system call plus 1, or 0 */
 	double waits;           /* number of waits that the sample stands for */
 	double variance;        /* variance of the weight by thinning, in ns² */
@@ -53,7 +53,7 @@ struct leaf_times {
 	VEC(struct leaf_time);         /* by leaf, up to the last one that filters show */
 	struct sample_weights strata;  /* all samples by stratum, before filters */
 	struct sample_weights classes; /* waits that have a class, by key_of_pair(leaf, class) */
-	struct sample_weights places;  /* mode wakers: blocked time by lifetime and place */
+	struct sample_weights places;  /* blocked time by key_of_pair(lifetime, place) */
 	VEC(struct state_sums) wakeups; /* sums of wake-ups by lifetime, without their blocked time;
 					 * the first is of unknown ones */
 };
@@ -117,5 +117,3 @@ const char *leaf_state_text(uint64_t state);
 
 /* Returns the object that a thread in this state waits for: "futex", "-"; NULL: unknown. */
 const char *leaf_state_waits_for(uint64_t state);
-
-#endif

@@ -46,11 +46,10 @@ bool runners_make(struct runners *runners, const struct task_states *states)
 		if (maker.failed)
 			return false;
 	}
-	if (runners->count)
-		qsort(runners->items, runners->count, sizeof(*runners->items), compare_edges);
-	for (size_t i = 0; i < runners->count; i++) {
-		runners->items[i].count = count += runners->items[i].count;
-		runners->items[i].unknown = unknown += runners->items[i].unknown;
+	vec_sort(runners, compare_edges);
+	vec_each (runner, runners) {
+		runner->count = count += runner->count;
+		runner->unknown = unknown += runner->unknown;
 	}
 	return true;
 }

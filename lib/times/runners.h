@@ -3,8 +3,7 @@
  * Number of threads of each process that could run, over time: on a CPU, or waiting for one. Mode
  * latency divides by it, and the timeline places the time in which it is 0.
  */
-#ifndef TIMES_RUNNERS_H
-#define TIMES_RUNNERS_H
+#pragma once
 
 #include "base/vec.h"
 #include "states/task_states.h"
@@ -45,5 +44,3 @@ static inline bool could_run(const struct task_interval *interval)
 {
 	return interval->state == TASK_RUNNING || interval->state == TASK_RUNNABLE;
 }
-
-#endif

@@ -110,12 +110,12 @@ struct sp_error *slices_make(struct slices *slices, const struct task_states *st
 	for (size_t i = 0; i < slices->lifetime_count; i++) {
 		const struct task_totals *of = task_states_totals(states, i);
 		uint64_t last_ns = of->end_ns - (of->end_ns > of->begin_ns);
-		slices->first[i] = (uint32_t)slices->count;
+		slices->first[i] = slices->count;
 		slices->count += window_at(slices, last_ns) - window_at(slices, of->begin_ns) + 1;
 		if (slices->count > SLICES_MAX && slices->windows.count > 1)
 			return too_many();
 	}
-	slices->first[slices->lifetime_count] = (uint32_t)slices->count;
+	slices->first[slices->lifetime_count] = slices->count;
 	NEED(slices->lifetimes = malloc((slices->count + 1) * sizeof(*slices->lifetimes)));
 	for (uint32_t i = 0; i < slices->lifetime_count; i++)
 		for (uint32_t j = slices->first[i]; j < slices->first[i + 1]; j++)
@@ -134,7 +134,7 @@ struct slice slices_get(const struct slices *slices, uint32_t number)
 	return (struct slice){
 		.number = number,
 		.lifetime = lifetime,
-		.window = (uint32_t)index,
+		.window = index,
 		.begin_ns = window->begin_ns > of->begin_ns ? window->begin_ns : of->begin_ns,
 		.end_ns = window->end_ns < of->end_ns ? window->end_ns : of->end_ns,
 		.shown = window->shown,
@@ -187,7 +187,7 @@ void slices_totals(const struct slices *slices, uint32_t number, struct task_tot
 		.tid = of->tid,
 		.begin_ns = slice.begin_ns,
 		.end_ns = slice.end_ns,
-		.split = of->split == TASK_SPLIT_SCHEDSTAT ? TASK_SPLIT_NONE : of->split,
+		.split = of->split,
 		.born = of->born,
 		.ended = of->ended,
 	};

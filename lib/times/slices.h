@@ -8,8 +8,7 @@
  * least one. Without ranges and steps, the number of a slice is that of its lifetime. Times are in
  * the recording's clock, in ns.
  */
-#ifndef TIMES_SLICES_H
-#define TIMES_SLICES_H
+#pragma once
 
 #include "base/vec.h"
 #include "profile/analysis_options.h"
@@ -69,5 +68,3 @@ bool slices_next(const struct slices *slices, uint32_t lifetime, uint64_t *at_ns
  * time includes the time from waking to running unless wake-ups were recorded.
  */
 void slices_totals(const struct slices *slices, uint32_t number, struct task_totals *ret);
-
-#endif

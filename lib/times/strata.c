@@ -28,8 +28,7 @@ void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_S
 	uint64_t end = weight_add(stratum->done, weight);
 	if (!stratum->weight)
 		return;
-	double all = (double)stratum->weight, from = (double)stratum->done / all,
-	       to = (double)end / all;
+	double all = stratum->weight, from = (double)stratum->done / all, to = (double)end / all;
 	for (int i = 0; i < TIME_STATES; i++)
 		ret[i] = weight_add(ret[i], weight_part(stratum->ns[i], to) -
 						    weight_part(stratum->ns[i], from));
@@ -58,8 +57,11 @@ bool strata_make(struct strata *strata, const struct sample_weights *weights, si
 		if (!stratum ||
 		    !u64map_put(&strata->index_of, weights->items[i].key, i, NULL))
 			return false;
-		*stratum =
-			(struct stratum){.weight = weights->items[i].weight, .waits_factor = 1};
+		*stratum = (struct stratum){
+			.weight = weights->items[i].weight,
+			.is_preempted = stratum_is_preempted(stratum_of_key(weights->items[i].key)),
+			.waits_factor = 1,
+		};
 	}
 	return true;
 }
@@ -95,6 +97,8 @@ void strata_add_unknown(struct strata *strata, const struct sample_weights *weig
 			continue;
 		if (stratum_is_of_waits(id))
 			stratum->ns[TIME_BLOCKED] = stratum->weight;
+		else if (stratum->is_preempted)
+			stratum->ns[TIME_RUNNABLE] = stratum->weight;
 		else if (on_cpu)
 			stratum->ns[TIME_ON_CPU] = stratum->weight;
 	}
@@ -111,7 +115,11 @@ void strata_sum(struct strata *strata)
 		ns[TIME_ON_CPU] = weight_add(ns[TIME_ON_CPU], rest->unrecorded_ns);
 		ns[TIME_BLOCKED] = weight_add(ns[TIME_BLOCKED], rest->all_blocked_ns);
 	}
-	for (size_t i = 0; i < strata->count; i++)
+	vec_each (stratum, strata) {
 		for (int state = 0; state < TIME_STATES; state++)
-			ns[state] = weight_add(ns[state], strata->items[i].ns[state]);
+			ns[state] = weight_add(ns[state], stratum->ns[state]);
+		if (stratum->is_preempted)
+			strata->whole.preempted_ns =
+				weight_add(strata->whole.preempted_ns, stratum->ns[TIME_RUNNABLE]);
+	}
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Strata: samples of one slice of a lifetime that are scaled together, so that they sum to the time
- * that they stand for. A slice's on-CPU samples are a stratum (in latency mode: those with one
- * number of threads that could run), and its samples of waits with durations of one class. Time
- * without a sample in its stratum is a rest.
+ * that they stand for. A slice's on-CPU samples are a stratum, and its samples of preempted threads
+ * (in latency mode: those with one number of threads that could run), and its samples of waits with
+ * durations of one class. Time without a sample in its stratum is a rest.
  */
-#ifndef TIMES_STRATA_H
-#define TIMES_STRATA_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
@@ -19,8 +18,8 @@
 
 /*
  * Returns the class of a wait's duration, from 1 to WAIT_CLASS_UNMATCHED - 1: four for each power
- * of 2. Switches give the exact time of each class. Snapshots do not find a woken thread that waits
- * for a CPU, which matters most for short waits.
+ * of 2. Snapshots miss woken threads that wait for a CPU, which matters most for short waits: the
+ * classes are scaled apart, each to its exact time by the switches.
  */
 static inline uint32_t wait_class(uint64_t ns)
 {
@@ -30,10 +29,23 @@ static inline uint32_t wait_class(uint64_t ns)
 	return 1 + power * 4 + ((ns >> (power - 2)) & 3);
 }
 
+#define STRATUM_PREEMPTED (UINT32_C(1) << 31)
+
 /* Returns the stratum of on-CPU samples; `runners`: latency: threads that could run; else 0. */
 static inline struct stratum_id stratum_on_cpu(uint32_t slice, uint32_t runners)
 {
 	return (struct stratum_id){slice, runners << 1};
+}
+
+/* Returns the stratum of preempted threads. */
+static inline struct stratum_id stratum_preempted(uint32_t slice, uint32_t runners)
+{
+	return (struct stratum_id){slice, STRATUM_PREEMPTED | runners << 1};
+}
+
+static inline bool stratum_is_preempted(struct stratum_id id)
+{
+	return id.number & STRATUM_PREEMPTED;
 }
 
 /* Returns the stratum of waits of a class; 0: all waits of the slice. */
@@ -87,6 +99,7 @@ struct stratum {
 	uint64_t ns[TIME_STATES]; /* time that the samples stand for */
 	uint64_t weight;          /* sum of all its samples */
 	uint64_t done;            /* sum of the samples that were scaled, see stratum_scale() */
+	bool is_preempted;        /* its samples are of preempted threads */
 	double waits_factor;      /* scales the samples' number of waits to the true one */
 };
 
@@ -96,16 +109,20 @@ struct stratum {
  */
 void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_STATES]);
 
-/* Time of a slice without samples. */
+/* Time of a slice for which no sample stands. The first four members are rows without a stack. */
 struct time_rest {
-	struct state_sums no_stack;
+	struct state_sums no_stack; /* all but the next three, shown as "[no stack]" */
 	uint64_t kernel_ns;      /* CPU time in the kernel, which the clock excludes */
 	uint64_t unrecorded_ns;  /* CPU time that no record shows */
 	uint64_t all_blocked_ns; /* latency: no thread of the process could run */
 	uint64_t process_end_ns; /* latency: end of the process that began with this slice */
-	/* In a lifetime's first slice: longest time that it was blocked at one place. */
-	uint64_t place_ns;
-	bool is_idle; /* in the same: it is left out */
+	/*
+	 * In a lifetime's first slice: blocked time for which samples show the place, and the
+	 * longest at one place, without locks and disks.
+	 */
+	uint64_t placed_ns, place_ns;
+	/* In the same: it is idle; samples do not show where it waited. */
+	bool is_idle, is_unplaced;
 };
 
 /* Times of a recording. A zeroed struct is empty. */
@@ -132,10 +149,11 @@ void strata_add(struct strata *strata, struct stratum_id id, enum time_state sta
 /* Adds CPU time of a slice: to a stratum, and its part in the kernel to the rest. */
 void strata_add_on_cpu(struct strata *strata, struct stratum_id id, uint64_t ns);
 
-/* Adds the weights of threads without known states; `on_cpu`: not only those of waits. */
+/*
+ * Gives the strata of threads without known states the time of their weights: those of
+ * strata_make(), in the same order. `on_cpu`: not only those of waits.
+ */
 void strata_add_unknown(struct strata *strata, const struct sample_weights *weights, bool on_cpu);
 
 /* Adds the times of all strata and rests to strata->whole. */
 void strata_sum(struct strata *strata);
-
-#endif

@@ -5,7 +5,10 @@
  * states of threads; a sample without states has its period.
  */
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/cleanup.h"
+#include "base/error.h"
 #include "profile/interval.h"
 #include "record/types.h"
 #include "times/times.h"
@@ -30,6 +33,11 @@ static bool is_wait(const struct sp_event *event)
 	return !strcmp(event->name, TIMES_WAIT_EVENT);
 }
 
+static bool is_preempted(const struct sp_event *event)
+{
+	return !strcmp(event->name, TIMES_PREEMPTED_EVENT);
+}
+
 /*
  * Returns how well an event's samples show where threads run: 2 for clocks, 1 for hardware events
  * and the event `name`, 0 if not at all.
@@ -37,8 +45,9 @@ static bool is_wait(const struct sp_event *event)
 static int on_cpu_rank(const struct sp_event *event, const char *name)
 {
 	if (name)
-		return !strcmp(event->name, name) && !is_wait(event) && !is_switch(event);
-	if (is_wait(event) || !event->attr.sample_period)
+		return !strcmp(event->name, name) && !is_wait(event) && !is_switch(event) &&
+		       !is_preempted(event);
+	if (is_wait(event) || is_preempted(event) || !event->attr.sample_period)
 		return 0;
 	if (record_is_clock(event->attr.type, event->attr.config))
 		return 2;
@@ -54,7 +63,7 @@ void threads_find_roles(const struct sp_reader *reader, const struct sp_analysis
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_event *of = sp_reader_event(reader, i);
 		int rank = on_cpu_rank(of, samples->event);
-		roles_ret[i] = ROLE_NONE;
+		roles_ret[i] = is_preempted(of) ? ROLE_PREEMPTED : ROLE_NONE;
 		if (rank > best) {
 			best = rank;
 			on_cpu = i;
@@ -110,12 +119,25 @@ static bool weigh_wait(const struct times *times, const struct sp_sample *sample
 			: 2 * task_states_totals(times->states, ret->lifetime)->switch_ns;
 	bool woken = task_states_wakeup(times->states, sample->tid, wait.end_ns, &wakeup);
 	uint64_t off_ns = (woken ? wakeup.run_ns : wait.end_ns) - wait.begin_ns;
-	double d = (double)off_ns, t = (double)sample->period;
+	double d = off_ns, t = sample->period;
 	if (d < t && d + (double)switch_ns < t) {
 		ret->waits = t / d;
 		ret->variance = t * t * (1 - d / t);
 	}
 	return true;
+}
+
+/* The period of a thinned sample is more than the time in which the thread was preempted. */
+static void weigh_preempted(const struct times *times, const struct sp_sample *sample,
+			    struct sample_time *ret)
+{
+	struct task_interval wait;
+	ret->stratum = stratum_preempted(SLICE_NONE, 0);
+	ret->is_preempted = true;
+	if (!find_wait(times, sample, &wait) || wait.state != TASK_RUNNABLE)
+		return;
+	ret->begin_ns = wait.begin_ns;
+	ret->end_ns = wait.end_ns;
 }
 
 /* Preempted threads do not wait for anything but a CPU: on-CPU samples distribute that time. */
@@ -135,6 +157,12 @@ static bool weigh_switch(const struct times *times, const struct sp_sample *samp
 	return true;
 }
 
+/* Returns the number of a wait's system call plus 1, or 0. */
+static uint32_t syscall_of(const struct sp_sample *sample)
+{
+	return sample->present & PERF_SAMPLE_ADDR && sample->addr < UINT32_MAX ? sample->addr : 0;
+}
+
 bool threads_weigh(const struct times *times, const struct sp_record *record,
 		   struct sample_time *ret)
 {
@@ -146,7 +174,7 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 	if (times->states) {
 		size_t found = task_states_lifetime(times->states, sample->tid, sample->time_ns);
 		if (found < LIFETIME_NONE)
-			lifetime = (uint32_t)found;
+			lifetime = found;
 	}
 	*ret = (struct sample_time){.shown = ret->shown,
 				    .begin_ns = sample->time_ns,
@@ -161,12 +189,15 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 			ret->weight = times->period;
 		return lifetime != LIFETIME_NONE || times->is_clock;
 	}
-	ret->stratum = stratum_of_waits(SLICE_NONE, 0);
 	ret->end_ns = weight_add(sample->time_ns, sample->period);
+	if (role == ROLE_PREEMPTED) {
+		weigh_preempted(times, sample, ret);
+		return true;
+	}
+	ret->stratum = stratum_of_waits(SLICE_NONE, 0);
 	ret->is_wait = true;
 	ret->waits = 1;
-	if (sample->present & PERF_SAMPLE_ADDR && sample->addr < UINT32_MAX)
-		ret->syscall = (uint32_t)sample->addr;
+	ret->syscall = syscall_of(sample);
 	ret->wait_class = WAIT_CLASS_UNMATCHED;
 	bool counts = role == ROLE_WAIT ? weigh_wait(times, sample, ret)
 					: weigh_switch(times, sample, ret);
@@ -175,18 +206,36 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 	return counts;
 }
 
+struct sp_error *threads_find_places(struct times *times, const struct analysis_options *options)
+{
+	size_t count = sp_reader_event_count(times->from.reader);
+	CLEANUP_FREE uint8_t *roles = calloc(count + 1, sizeof(*roles));
+	NEED(roles);
+	threads_find_roles(times->from.reader, &options->samples, roles);
+	for (size_t i = 0; times->states && !options->samples.all_threads && i < count; i++) {
+		if (roles[i] != ROLE_WAIT && roles[i] != ROLE_SWITCH)
+			continue;
+		times->place_event = i;
+		times->place_role = roles[i];
+	}
+	return NULL;
+}
+
 uint64_t threads_blocked_ns(const struct times *times, const struct sp_record *record,
-			    uint32_t *lifetime_ret)
+			    uint32_t *lifetime_ret, uint32_t *syscall_ret)
 {
 	const struct sp_sample *sample = &record->sample;
 	size_t lifetime = task_states_lifetime(times->states, sample->tid, sample->time_ns);
-	struct sample_time time = {.lifetime = (uint32_t)lifetime, .waits = 1};
+	struct sample_time time = {.lifetime = lifetime,
+				   .begin_ns = sample->time_ns,
+				   .end_ns = weight_add(sample->time_ns, sample->period),
+				   .waits = 1};
 	struct slice slice;
 	uint64_t shown_ns = 0;
-	if (lifetime >= LIFETIME_NONE)
+	if (lifetime >= LIFETIME_NONE || !times_mostly_waits(times, lifetime))
 		return 0;
 	*lifetime_ret = time.lifetime;
-	/* Samples of waits that are not known have no end. */
+	*syscall_ret = syscall_of(sample);
 	if (!(times->place_role == ROLE_WAIT ? weigh_wait(times, sample, &time)
 					     : weigh_switch(times, sample, &time)))
 		return 0;

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "profile/interval.h"
 #include "record/types.h"
 
@@ -12,6 +14,9 @@
  * unknown, or in which it waited for a CPU, does not count: both depend on other threads.
  */
 #define IDLE_SHARE 0.99
+
+/* Part of its blocked time for which samples must show the place. */
+#define PLACED_SHARE 0.5
 
 struct sp_error *times_no_switches(const struct sp_reader *reader, const char *what)
 {
@@ -36,7 +41,7 @@ size_t times_wake_event(const struct sp_reader *reader)
 struct sp_error *times_check_wakes(const struct times *times, const char *what)
 {
 	const struct sp_reader *reader = times->from.reader;
-	if (sched_samples_has_wakes(times->from.sched, (uint16_t)times_wake_event(reader)))
+	if (sched_samples_has_wakes(times->from.sched, times_wake_event(reader)))
 		return NULL;
 	struct sp_error *error = error_new(SP_ERROR_NOT_FOUND, "%s has no wake-ups (samples of "
 					   "sched:sched_waking), which %s needs",
@@ -87,7 +92,7 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 		if (times->roles[i] == ROLE_SWITCH)
 			times->is_thinned = attr->freq || attr->sample_period > 1;
 		if (times->roles[i])
-			times->any_event = (uint16_t)i;
+			times->any_event = i;
 	}
 	if (weigher->prepare)
 		TRY(weigher->prepare(times, options));
@@ -123,13 +128,14 @@ bool times_next_part(const struct times *times, const struct sample_time *whole,
 	ret->step_ns = slices_clamp(&times->slices, slice.number, from_ns);
 	if (from_ns == whole->begin_ns && *at_ns == end_ns)
 		return true;
-	double length = (double)(end_ns - whole->begin_ns);
+	double length = end_ns - whole->begin_ns;
 	double from = (double)(from_ns - whole->begin_ns) / length;
 	double to = (double)(*at_ns - whole->begin_ns) / length;
 	ret->begin_ns = from_ns;
 	ret->weight = weight_part(whole->weight, to) - weight_part(whole->weight, from);
 	ret->variance *= (to - from) * (to - from);
-	ret->wait_ns = slice.end_ns - slice.begin_ns;
+	if (!whole->is_preempted)
+		ret->wait_ns = slice.end_ns - slice.begin_ns;
 	/* The wake-up is at the end. */
 	ret->delay_ns = *at_ns == end_ns ? whole->delay_ns : 0;
 	return true;
@@ -143,36 +149,73 @@ struct sp_error *times_compute(struct times *times, const struct sample_weights 
 	return NULL;
 }
 
-void times_note_place(struct times *times, uint32_t lifetime, uint64_t ns)
+bool times_mostly_waits(const struct times *times, uint32_t lifetime)
+{
+	const struct task_totals *of = task_states_totals(times->states, lifetime);
+	/* A thread that mostly waited for a CPU is not idle. */
+	return (double)of->blocked_ns > IDLE_SHARE * (double)(of->blocked_ns + of->running_ns) &&
+	       of->runnable_ns <= of->blocked_ns;
+}
+
+void times_note_place(struct times *times, uint32_t lifetime, uint32_t place, uint64_t ns)
 {
 	struct time_rest *rest = &times->strata.rests[times->slices.first[lifetime]];
-	if (ns > rest->place_ns)
+	rest->placed_ns = weight_add(rest->placed_ns, ns);
+	if (place != PLACE_HELD_UP && ns > rest->place_ns)
 		rest->place_ns = ns;
 }
 
-/* Returns whether a thread waited at one place, as far as its states and the filters show. */
-static bool is_idle(const struct times *times, uint32_t lifetime)
+/*
+ * Sets whether a thread waited at one place in the ranges of --time, and not for a lock. Without
+ * samples of most waits, it may have waited for a lock.
+ */
+static void find_idle(const struct times *times, uint32_t lifetime)
 {
 	const struct slices *slices = &times->slices;
 	const struct task_totals *of = task_states_totals(times->states, lifetime);
-	double least_ns = IDLE_SHARE * (double)(of->blocked_ns + of->running_ns);
-	double shown_ns = 0; /* blocked and running time in the ranges of --time */
-	/* A thread that mostly waited for a CPU is not idle. */
-	if ((double)of->blocked_ns <= least_ns || of->runnable_ns > of->blocked_ns)
-		return false;
-	/* A wait is at one place, also if filters exclude it. */
-	if ((double)of->longest_wait_ns > least_ns)
-		return true;
+	struct time_rest *rest = &times->strata.rests[slices->first[lifetime]];
+	double blocked_ns = 0, running_ns = 0, placed_ns = (double)rest->placed_ns;
+	if (!times_mostly_waits(times, lifetime))
+		return;
 	for (uint32_t i = slices->first[lifetime]; i < slices->first[lifetime + 1]; i++) {
-		const struct slice slice = slices_get(slices, i);
 		struct task_totals part;
-		if (!slice.shown)
+		if (!slices_get(slices, i).shown)
 			continue;
 		slices_totals(slices, i, &part);
-		shown_ns += (double)(part.blocked_ns + part.running_ns);
+		blocked_ns += (double)part.blocked_ns;
+		running_ns += (double)part.running_ns;
 	}
-	return (double)times->strata.rests[slices->first[lifetime]].place_ns >
-	       IDLE_SHARE * shown_ns;
+	rest->is_unplaced = placed_ns <= PLACED_SHARE * blocked_ns;
+	/* Thinned samples stand for more or less than the time that there was. */
+	if (rest->is_unplaced)
+		rest->is_idle = (double)of->longest_wait_ns >
+				IDLE_SHARE * (double)(of->blocked_ns + of->running_ns);
+	else
+		rest->is_idle = (double)rest->place_ns / placed_ns * blocked_ns >
+				IDLE_SHARE * (blocked_ns + running_ns);
+}
+
+/*
+ * Finds all idle threads. A process without any others is shown if its threads may have waited for
+ * locks. Returns false when out of memory.
+ */
+static bool find_all_idle(struct times *times)
+{
+	CLEANUP(u64map_deinit) struct u64map others = {0}; /* pids with threads that are not idle */
+	const struct slices *slices = &times->slices;
+	for (uint32_t i = 0; i < slices->lifetime_count; i++) {
+		find_idle(times, i);
+		if (!times->strata.rests[slices->first[i]].is_idle &&
+		    !u64map_put(&others, task_states_totals(times->states, i)->pid, 1, NULL))
+			return false;
+	}
+	for (uint32_t i = 0; i < slices->lifetime_count; i++) {
+		struct time_rest *rest = &times->strata.rests[slices->first[i]];
+		rest->is_idle &= !rest->is_unplaced ||
+				 u64map_find(&others, task_states_totals(times->states, i)->pid);
+		times->idle_threads += rest->is_idle;
+	}
+	return true;
 }
 
 bool times_leaves_out(const struct times *times, uint32_t lifetime)
@@ -193,6 +236,9 @@ static void leave_out_states(struct times *times, uint32_t lifetime)
 		if (!times->weigher->excludes_on_cpu)
 			whole->ns[TIME_ON_CPU] -= part.running_ns;
 		whole->ns[TIME_RUNNABLE] -= part.runnable_ns;
+		const struct stratum *preempted =
+			strata_find(&times->strata, stratum_preempted(i, 0));
+		whole->preempted_ns -= preempted ? preempted->ns[TIME_RUNNABLE] : 0;
 		whole->ns[TIME_BLOCKED] -= part.blocked_ns;
 		whole->ns[TIME_UNKNOWN] -= part.unknown_ns;
 	}
@@ -212,14 +258,15 @@ bool times_leave_out_idle(struct times *times)
 {
 	struct state_sums *whole = &times->strata.whole;
 	const struct slices *slices = &times->slices;
-	size_t count = slices->lifetime_count, idle = 0;
+	size_t count = slices->lifetime_count;
 	uint64_t before_ns = state_sums_total(whole), blocked_ns = 0;
 	bool wakers = times->weigher->needs_wakers;
-	for (uint32_t i = 0; i < count; i++)
-		idle += times->strata.rests[slices->first[i]].is_idle = is_idle(times, i);
-	if (!idle || idle == count)
+	if (!find_all_idle(times))
 		return false;
-	times->idle_threads = idle;
+	if (times->idle_threads == count)
+		times->idle_threads = 0;
+	if (!times->idle_threads)
+		return true;
 	whole->longest_ns = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct task_totals *of = task_states_totals(times->states, i);

@@ -30,8 +30,7 @@
  *	weigher->split_leaf()   rows and tree nodes by state
  *	times_add_totals()      the profile's time, when rows were made
  */
-#ifndef TIMES_TIMES_H
-#define TIMES_TIMES_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "profile/analysis_options.h"
@@ -45,7 +44,8 @@
 /* Meaning of an event's samples in a mode. */
 enum sample_role {
 	ROLE_NONE,   /* not counted */
-	ROLE_ON_CPU, /* distributes on-CPU time, and the time in which threads were preempted */
+	ROLE_ON_CPU, /* distributes on-CPU time, and preempted time that has no samples */
+	ROLE_PREEMPTED, /* a preempted thread; its period is the time in ns until it runs again */
 	ROLE_WAIT,   /* a wait; its period is the time in ns */
 	ROLE_SWITCH, /* a thread leaves a CPU; the states have the length of the wait */
 	ROLE_WAKE,   /* a wake-up; the states have the length of the wait that it ended */
@@ -53,6 +53,9 @@ enum sample_role {
 
 /* Name of events with ROLE_WAIT: perf's and ours. */
 #define TIMES_WAIT_EVENT "offcpu-time"
+
+/* Name of the event with ROLE_PREEMPTED. */
+#define TIMES_PREEMPTED_EVENT "preempted-time"
 
 struct times;
 
@@ -161,9 +164,8 @@ struct times {
 	const struct task_states *states; /* from.states; NULL: not known, or not needed */
 	uint8_t *roles;             /* enum sample_role by event */
 	uint16_t any_event;         /* an event with a role */
-	uint16_t place_event;       /* mode wakers: samples of waits, for times_note_place(); else
-				     * SP_EVENT_NONE */
-	enum sample_role place_role; /* its role in the other modes of threads */
+	uint16_t place_event;       /* samples of waits, to find idle threads, or SP_EVENT_NONE */
+	enum sample_role place_role; /* its role in modes wall and off-cpu */
 	bool has_on_cpu, has_waits; /* some event has ROLE_ON_CPU, ROLE_WAIT */
 	bool wakers;		    /* the mode or a key needs the waker of each sample */
 	bool by_state;		    /* rows depend on the state of their time */
@@ -238,15 +240,19 @@ static inline uint32_t times_lifetime(const struct times *times, const struct le
 struct sp_error *times_compute(struct times *times,
 			       const struct sample_weights *weights) SP_MUST_CHECK;
 
-/* Notes the time for which a lifetime was blocked at one place. */
-void times_note_place(struct times *times, uint32_t lifetime, uint64_t ns);
+/* Returns whether a thread was blocked for most of its time: only such threads can be idle. */
+bool times_mostly_waits(const struct times *times, uint32_t lifetime);
+
+/* Adds the time for which a lifetime was blocked at a place; PLACE_HELD_UP: by locks and disks. */
+#define PLACE_HELD_UP 0
+void times_note_place(struct times *times, uint32_t lifetime, uint32_t place, uint64_t ns);
 
 /* Returns whether times_leave_out_idle() has left out a thread; not LIFETIME_NONE's. */
 bool times_leaves_out(const struct times *times, uint32_t lifetime);
 
 /*
- * Subtracts the time of idle threads from the whole, and notes it. Returns false if there are none,
- * or no others; else their leaves must be dropped.
+ * Subtracts the time of idle threads from the whole, and notes it: if times->idle_threads is not 0,
+ * their leaves must be dropped. It is 0 if there are no others. Returns false when out of memory.
  */
 bool times_leave_out_idle(struct times *times);
 
@@ -261,12 +267,16 @@ void times_add_totals(const struct times *times, const struct state_sums *leaves
 /* thread_samples.c: parts of the modes of threads' lives, see struct weigher. */
 void threads_find_roles(const struct sp_reader *reader, const struct sp_analysis_samples *samples,
 			uint8_t *roles_ret);
+/* Sets the event of waits, if idle threads are left out. */
+struct sp_error *threads_find_places(struct times *times,
+				     const struct analysis_options *options) SP_MUST_CHECK;
 /*
  * Returns the blocked time in the ranges of --time for which a sample of times->place_event stands,
- * and gets its lifetime. 0: its wait is not known.
+ * and gets its lifetime and its system call's number plus 1, or 0. 0: it has none, or its thread is
+ * not idle in any case.
  */
 uint64_t threads_blocked_ns(const struct times *times, const struct sp_record *record,
-			    uint32_t *lifetime_ret);
+			    uint32_t *lifetime_ret, uint32_t *syscall_ret);
 bool threads_weigh(const struct times *times, const struct sp_record *record,
 		   struct sample_time *ret);
 
@@ -276,5 +286,3 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
  * 5 % of the CPU time plus one period.
  */
 void threads_find_kernel_time(struct times *times, const struct sample_weights *weights);
-
-#endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tables of kernel functions that block, sorted by name, and of system calls. Names of functions differ
- * between kernel versions: the known ones since Linux 5.0 are listed.
+ * Tables of kernel functions that block, and of system calls. Names of functions differ between
+ * kernel versions: the known ones since Linux 5.0 are listed.
  */
 #include "times/wait_reason.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/vec.h"
 
 #define REASONS(X) \
 	X(REASON_UNKNOWN, "unknown") \
@@ -63,438 +64,181 @@ static const char *const names[] = {REASONS(REASON_NAME)};
 #define REASON_STATE(number, name) "[blocked: " name "]",
 static const char *const states[] = {REASONS(REASON_STATE)};
 
-_Static_assert(sizeof(names) / sizeof(*names) <= WAIT_REASONS_MAX, "a reason is a small number");
+_Static_assert(count_of(names) <= WAIT_REASONS_MAX, "a reason is a small number");
 
-static const struct blocking {
-	const char *function;
-	uint8_t reason;
-} functions[] = {
-	{"__alloc_pages_slowpath", REASON_MEMORY},
-	{"__bio_queue_enter", REASON_DISK},
-	{"__blkdev_direct_IO", REASON_DISK},
-	{"__blockdev_direct_IO", REASON_DISK},
-	{"__break_lease", REASON_FILE_LOCK},
-	{"__do_semtimedop", REASON_SEMAPHORE},
-	{"__down", REASON_KERNEL_LOCK},
-	{"__down_common", REASON_KERNEL_LOCK},
-	{"__down_interruptible", REASON_KERNEL_LOCK},
-	{"__down_killable", REASON_KERNEL_LOCK},
-	{"__down_timeout", REASON_KERNEL_LOCK},
-	{"__filemap_fdatawait_range", REASON_DISK},
-	{"__flush_work", REASON_WORKQUEUE},
-	{"__flush_workqueue", REASON_WORKQUEUE},
-	{"__folio_lock", REASON_DISK},
-	{"__folio_lock_killable", REASON_DISK},
-	{"__fput", REASON_CLOSE},
-	{"__fuse_request_send", REASON_FUSE},
-	{"__fuse_simple_request", REASON_FUSE},
-	{"__futex_wait", REASON_FUTEX},
-	{"__inet_stream_connect", REASON_SOCKET},
-	{"__inode_dio_wait", REASON_DISK},
-	{"__iomap_dio_rw", REASON_DISK},
-	{"__jbd2_log_wait_for_space", REASON_DISK},
-	{"__kthread_create_on_node", REASON_KERNEL_THREAD},
-	{"__lock_buffer", REASON_DISK},
-	{"__lock_page", REASON_DISK},
-	{"__lock_page_killable", REASON_DISK},
-	{"__lock_sock", REASON_SOCKET},
-	{"__mem_cgroup_handle_over_high", REASON_MEMORY},
-	{"__mutex_lock", REASON_KERNEL_LOCK},
-	{"__mutex_lock_interruptible_slowpath", REASON_KERNEL_LOCK},
-	{"__mutex_lock_killable_slowpath", REASON_KERNEL_LOCK},
-	{"__mutex_lock_slowpath", REASON_KERNEL_LOCK},
-	{"__percpu_down_read", REASON_KERNEL_LOCK},
-	{"__refrigerator", REASON_FROZEN},
-	{"__reserve_bytes", REASON_DISK},
-	{"__rpc_execute", REASON_NFS},
-	{"__rpc_wait_for_completion_task", REASON_NFS},
-	{"__rq_qos_throttle", REASON_DISK},
-	{"__rt_mutex_lock", REASON_KERNEL_LOCK},
-	{"__rt_mutex_slowlock", REASON_KERNEL_LOCK},
-	{"__rt_mutex_slowlock_locked", REASON_KERNEL_LOCK},
-	{"__seccomp_filter", REASON_SECCOMP},
-	{"__set_cpus_allowed_ptr", REASON_MIGRATION},
-	{"__set_cpus_allowed_ptr_locked", REASON_MIGRATION},
-	{"__skb_recv_datagram", REASON_SOCKET},
-	{"__skb_wait_for_more_packets", REASON_SOCKET},
-	{"__synchronize_srcu", REASON_RCU},
-	{"__wait_on_buffer", REASON_DISK},
-	{"__wait_on_freeing_inode", REASON_DISK},
-	{"__wait_rcu_gp", REASON_RCU},
-	{"__ww_mutex_lock", REASON_KERNEL_LOCK},
-	{"__ww_mutex_lock_slowpath", REASON_KERNEL_LOCK},
-	{"__xfs_iunpin_wait", REASON_DISK},
-	{"_do_fork", REASON_CHILD},
-	{"add_transaction_credits", REASON_DISK},
-	{"affine_move_task", REASON_MIGRATION},
-	{"alarm_timer_nsleep", REASON_SLEEP},
-	{"alloc_contig_range", REASON_MEMORY},
-	{"anon_pipe_read", REASON_PIPE},
-	{"anon_pipe_write", REASON_PIPE},
-	{"asm_exc_page_fault", REASON_PAGE_FAULT},
-	{"autofs_expire_wait", REASON_AUTOFS},
-	{"autofs_mount_wait", REASON_AUTOFS},
-	{"autofs_wait", REASON_AUTOFS},
-	{"balance_dirty_pages", REASON_DISK},
-	{"balance_dirty_pages_ratelimited", REASON_DISK},
-	{"balance_dirty_pages_ratelimited_flags", REASON_DISK},
-	{"begin_new_exec", REASON_EXEC},
-	{"bit_wait_io", REASON_DISK},
-	{"blk_execute_rq", REASON_DISK},
-	{"blk_mq_freeze_queue_wait", REASON_DISK},
-	{"blk_mq_get_tag", REASON_DISK},
-	{"blk_queue_enter", REASON_DISK},
-	{"blkcg_maybe_throttle_current", REASON_DISK},
-	{"blkdev_direct_IO", REASON_DISK},
-	{"blkdev_issue_flush", REASON_DISK},
-	{"bprm_execve", REASON_EXEC},
-	{"btrfs_commit_transaction", REASON_DISK},
-	{"btrfs_start_ordered_extent", REASON_DISK},
-	{"btrfs_start_ordered_extent_nowriteback", REASON_DISK},
-	{"btrfs_sync_file", REASON_DISK},
-	{"btrfs_sync_log", REASON_DISK},
-	{"btrfs_throttle", REASON_DISK},
-	{"btrfs_wait_for_commit", REASON_DISK},
-	{"btrfs_wait_ordered_extents", REASON_DISK},
-	{"btrfs_wait_ordered_range", REASON_DISK},
-	{"btrfs_wait_ordered_roots", REASON_DISK},
-	{"btrfs_wait_tree_log_extents", REASON_DISK},
-	{"call_usermodehelper_exec", REASON_WORKQUEUE},
-	{"cgroup_enter_frozen", REASON_FROZEN},
-	{"cifs_send_recv", REASON_SMB},
-	{"common_nsleep", REASON_SLEEP},
-	{"common_nsleep_timens", REASON_SLEEP},
-	{"compact_zone", REASON_MEMORY},
-	{"compound_send_recv", REASON_SMB},
-	{"congestion_wait", REASON_MEMORY},
-	{"core_sys_select", REASON_POLL},
-	{"coredump_wait", REASON_EXIT},
-	{"crypto_larval_wait", REASON_WORKQUEUE},
-	{"de_thread", REASON_EXEC},
-	{"dma_fence_default_wait", REASON_GPU},
-	{"dma_fence_wait_any_timeout", REASON_GPU},
-	{"dma_fence_wait_timeout", REASON_GPU},
-	{"dma_resv_wait_timeout", REASON_GPU},
-	{"do_blockdev_direct_IO", REASON_DISK},
-	{"do_cpu_nanosleep", REASON_SLEEP},
-	{"do_epoll_wait", REASON_POLL},
-	{"do_exit", REASON_EXIT},
-	{"do_freezer_trap", REASON_FROZEN},
-	{"do_get_write_access", REASON_DISK},
-	{"do_group_exit", REASON_EXIT},
-	{"do_io_getevents", REASON_AIO},
-	{"do_jobctl_trap", REASON_STOPPED},
-	{"do_lock_file_wait", REASON_FILE_LOCK},
-	{"do_mem_abort", REASON_PAGE_FAULT},
-	{"do_mq_timedreceive", REASON_MESSAGE_QUEUE},
-	{"do_mq_timedsend", REASON_MESSAGE_QUEUE},
-	{"do_msgrcv", REASON_MESSAGE_QUEUE},
-	{"do_msgsnd", REASON_MESSAGE_QUEUE},
-	{"do_nanosleep", REASON_SLEEP},
-	{"do_page_fault", REASON_PAGE_FAULT},
-	{"do_poll", REASON_POLL},
-	{"do_select", REASON_POLL},
-	{"do_semtimedop", REASON_SEMAPHORE},
-	{"do_signal_stop", REASON_STOPPED},
-	{"do_sigtimedwait", REASON_SIGNAL},
-	{"do_sys_poll", REASON_POLL},
-	{"do_translation_fault", REASON_PAGE_FAULT},
-	{"do_try_to_free_pages", REASON_MEMORY},
-	{"do_user_addr_fault", REASON_PAGE_FAULT},
-	{"do_wait", REASON_CHILD},
-	{"down", REASON_KERNEL_LOCK},
-	{"down_interruptible", REASON_KERNEL_LOCK},
-	{"down_killable", REASON_KERNEL_LOCK},
-	{"down_read", REASON_KERNEL_LOCK},
-	{"down_read_interruptible", REASON_KERNEL_LOCK},
-	{"down_read_killable", REASON_KERNEL_LOCK},
-	{"down_timeout", REASON_KERNEL_LOCK},
-	{"down_write", REASON_KERNEL_LOCK},
-	{"down_write_killable", REASON_KERNEL_LOCK},
-	{"drm_read", REASON_GPU},
-	{"drm_syncobj_array_wait_timeout", REASON_GPU},
-	{"drm_wait_vblank_ioctl", REASON_GPU},
-	{"el0_da", REASON_PAGE_FAULT},
-	{"el0_ia", REASON_PAGE_FAULT},
-	{"ep_poll", REASON_POLL},
-	{"eventfd_read", REASON_EVENTFD},
-	{"eventfd_write", REASON_EVENTFD},
-	{"exc_page_fault", REASON_PAGE_FAULT},
-	{"exit_aio", REASON_AIO},
-	{"exit_mm", REASON_EXIT},
-	{"ext4_fc_commit", REASON_DISK},
-	{"ext4_sync_file", REASON_DISK},
-	{"ext4_sync_fs", REASON_DISK},
-	{"f2fs_do_sync_file", REASON_DISK},
-	{"f2fs_issue_flush", REASON_DISK},
-	{"f2fs_sync_file", REASON_DISK},
-	{"f2fs_wait_on_page_writeback", REASON_DISK},
-	{"fanotify_get_response", REASON_INOTIFY},
-	{"fanotify_handle_event", REASON_INOTIFY},
-	{"fanotify_read", REASON_INOTIFY},
-	{"fcntl_setlk", REASON_FILE_LOCK},
-	{"fcntl_setlk64", REASON_FILE_LOCK},
-	{"fifo_open", REASON_PIPE},
-	{"file_fdatawait_range", REASON_DISK},
-	{"file_write_and_wait_range", REASON_DISK},
-	{"filemap_fdatawait_keep_errors", REASON_DISK},
-	{"filemap_fdatawait_range", REASON_DISK},
-	{"filemap_fdatawait_range_keep_errors", REASON_DISK},
-	{"filemap_write_and_wait_range", REASON_DISK},
-	{"filp_close", REASON_CLOSE},
-	{"flock_lock_inode_wait", REASON_FILE_LOCK},
-	{"flush_old_exec", REASON_EXEC},
-	{"flush_work", REASON_WORKQUEUE},
-	{"flush_workqueue", REASON_WORKQUEUE},
-	{"folio_wait_bit", REASON_DISK},
-	{"folio_wait_bit_common", REASON_DISK},
-	{"folio_wait_bit_killable", REASON_DISK},
-	{"folio_wait_private_2", REASON_DISK},
-	{"folio_wait_stable", REASON_DISK},
-	{"folio_wait_writeback", REASON_DISK},
-	{"folio_wait_writeback_killable", REASON_DISK},
-	{"fsnotify_wait_marks_destroyed", REASON_INOTIFY},
-	{"fuse_dev_do_read", REASON_FUSE},
-	{"fuse_file_fallocate", REASON_FUSE},
-	{"fuse_simple_request", REASON_FUSE},
-	{"fuse_wait_aborted", REASON_FUSE},
-	{"fuse_wait_on_folio_writeback", REASON_FUSE},
-	{"fuse_wait_on_page_writeback", REASON_FUSE},
-	{"futex_do_wait", REASON_FUTEX},
-	{"futex_lock_pi", REASON_FUTEX},
-	{"futex_wait", REASON_FUTEX},
-	{"futex_wait_multiple", REASON_FUTEX},
-	{"futex_wait_queue", REASON_FUTEX},
-	{"futex_wait_queue_me", REASON_FUTEX},
-	{"futex_wait_requeue_pi", REASON_FUTEX},
-	{"futex_wait_restart", REASON_FUTEX},
-	{"futex_wait_setup", REASON_FUTEX},
-	{"handle_mm_fault", REASON_PAGE_FAULT},
-	{"handle_userfault", REASON_USERFAULTFD},
-	{"hrtimer_nanosleep", REASON_SLEEP},
-	{"hrtimer_nanosleep_restart", REASON_SLEEP},
-	{"inet_csk_accept", REASON_SOCKET},
-	{"inet_csk_wait_for_connect", REASON_SOCKET},
-	{"inet_stream_connect", REASON_SOCKET},
-	{"inet_wait_for_connect", REASON_SOCKET},
-	{"inode_dio_wait", REASON_DISK},
-	{"inode_dio_wait_interruptible", REASON_DISK},
-	{"inode_sleep_on_writeback", REASON_DISK},
-	{"inode_wait_for_writeback", REASON_DISK},
-	{"inotify_read", REASON_INOTIFY},
-	{"inotify_release", REASON_INOTIFY},
-	{"io_cqring_schedule_timeout", REASON_IO_URING},
-	{"io_cqring_wait", REASON_IO_URING},
-	{"io_destroy", REASON_AIO},
-	{"io_ring_ctx_wait_and_kill", REASON_IO_URING},
-	{"io_schedule", REASON_DISK},
-	{"io_schedule_timeout", REASON_DISK},
-	{"io_sq_thread", REASON_IO_URING},
-	{"io_sqpoll_wait_sq", REASON_IO_URING},
-	{"io_uring_cancel_generic", REASON_IO_URING},
-	{"io_wq_worker", REASON_IO_URING},
-	{"io_wqe_worker", REASON_IO_URING},
-	{"ioc_rqos_throttle", REASON_DISK},
-	{"iomap_dio_rw", REASON_DISK},
-	{"jbd2_complete_transaction", REASON_DISK},
-	{"jbd2_fc_begin_commit", REASON_DISK},
-	{"jbd2_fc_wait_bufs", REASON_DISK},
-	{"jbd2_journal_wait_updates", REASON_DISK},
-	{"jbd2_log_do_checkpoint", REASON_DISK},
-	{"jbd2_log_wait_commit", REASON_DISK},
-	{"jbd2_transaction_committed", REASON_DISK},
-	{"jbd2_wait_inode_data", REASON_DISK},
-	{"kernel_clone", REASON_CHILD},
-	{"kernel_wait4", REASON_CHILD},
-	{"kernel_waitid", REASON_CHILD},
-	{"kthread", REASON_KERNEL_THREAD},
-	{"kthread_park", REASON_KERNEL_THREAD},
-	{"kthread_stop", REASON_KERNEL_THREAD},
-	{"kthread_worker_fn", REASON_KERNEL_THREAD},
-	{"kvm_arch_vcpu_ioctl_run", REASON_VCPU},
-	{"kvm_async_pf_task_wait", REASON_PAGE_FAULT},
-	{"kvm_async_pf_task_wait_schedule", REASON_PAGE_FAULT},
-	{"kvm_vcpu_block", REASON_VCPU},
-	{"kvm_vcpu_halt", REASON_VCPU},
-	{"ldsem_down_read", REASON_TERMINAL},
-	{"ldsem_down_write", REASON_TERMINAL},
-	{"lock_mm_and_find_vma", REASON_PAGE_FAULT},
-	{"lock_sock_nested", REASON_SOCKET},
-	{"locks_lock_inode_wait", REASON_FILE_LOCK},
-	{"mem_cgroup_handle_over_high", REASON_MEMORY},
-	{"mem_cgroup_oom_synchronize", REASON_MEMORY},
-	{"migration_entry_wait", REASON_PAGE_FAULT},
-	{"migration_entry_wait_huge", REASON_PAGE_FAULT},
-	{"migration_entry_wait_on_locked", REASON_PAGE_FAULT},
-	{"msleep", REASON_SLEEP},
-	{"msleep_interruptible", REASON_SLEEP},
-	{"mutex_lock", REASON_KERNEL_LOCK},
-	{"mutex_lock_interruptible", REASON_KERNEL_LOCK},
-	{"mutex_lock_io", REASON_KERNEL_LOCK},
-	{"mutex_lock_killable", REASON_KERNEL_LOCK},
-	{"mutex_lock_nested", REASON_KERNEL_LOCK},
-	{"n_tty_read", REASON_TERMINAL},
-	{"n_tty_write", REASON_TERMINAL},
-	{"netlink_recvmsg", REASON_SOCKET},
-	{"nfs4_wait_clnt_recover", REASON_NFS},
-	{"nfs_file_fsync", REASON_NFS},
-	{"nfs_iocounter_wait", REASON_NFS},
-	{"nfs_wait_bit_killable", REASON_NFS},
-	{"nfs_wait_client_init_complete", REASON_NFS},
-	{"nfs_wait_on_request", REASON_NFS},
-	{"out_of_memory", REASON_MEMORY},
-	{"p9_client_rpc", REASON_9P},
-	{"p9_client_zc_rpc", REASON_9P},
-	{"p9_virtio_request", REASON_9P},
-	{"percpu_down_read", REASON_KERNEL_LOCK},
-	{"percpu_down_write", REASON_KERNEL_LOCK},
-	{"percpu_rwsem_wait", REASON_KERNEL_LOCK},
-	{"pipe_read", REASON_PIPE},
-	{"pipe_wait", REASON_PIPE},
-	{"pipe_wait_readable", REASON_PIPE},
-	{"pipe_wait_writable", REASON_PIPE},
-	{"pipe_write", REASON_PIPE},
-	{"pmd_migration_entry_wait", REASON_PAGE_FAULT},
-	{"poll_schedule_timeout", REASON_POLL},
-	{"posix_cpu_nsleep", REASON_SLEEP},
-	{"posix_lock_file_wait", REASON_FILE_LOCK},
-	{"posix_lock_inode_wait", REASON_FILE_LOCK},
-	{"process_cpu_nsleep", REASON_SLEEP},
-	{"ptrace_attach", REASON_STOPPED},
-	{"ptrace_do_notify", REASON_STOPPED},
-	{"ptrace_stop", REASON_STOPPED},
-	{"rcu_barrier", REASON_RCU},
-	{"rcu_tasks_wait_gp", REASON_RCU},
-	{"read_events", REASON_AIO},
-	{"reclaim_throttle", REASON_MEMORY},
-	{"request_wait_answer", REASON_FUSE},
-	{"rescuer_thread", REASON_KERNEL_THREAD},
-	{"rpc_execute", REASON_NFS},
-	{"rpc_run_task", REASON_NFS},
-	{"rpc_wait_bit_killable", REASON_NFS},
-	{"rpc_wait_for_completion_task", REASON_NFS},
-	{"rq_qos_wait", REASON_DISK},
-	{"rt_mutex_lock", REASON_KERNEL_LOCK},
-	{"rt_mutex_slowlock", REASON_KERNEL_LOCK},
-	{"rt_mutex_slowlock_block", REASON_KERNEL_LOCK},
-	{"rt_mutex_wait_proxy_lock", REASON_FUTEX},
-	{"rtlock_slowlock_locked", REASON_KERNEL_LOCK},
-	{"rwbase_read_lock", REASON_KERNEL_LOCK},
-	{"rwbase_write_lock", REASON_KERNEL_LOCK},
-	{"rwsem_down_read_slowpath", REASON_KERNEL_LOCK},
-	{"rwsem_down_write_slowpath", REASON_KERNEL_LOCK},
-	{"sched_exec", REASON_MIGRATION},
-	{"seccomp_do_user_notification", REASON_SECCOMP},
-	{"shrink_node", REASON_MEMORY},
-	{"signalfd_dequeue", REASON_SIGNAL},
-	{"signalfd_read", REASON_SIGNAL},
-	{"signalfd_read_iter", REASON_SIGNAL},
-	{"sigsuspend", REASON_SIGNAL},
-	{"sk_stream_wait_close", REASON_SOCKET},
-	{"sk_stream_wait_connect", REASON_SOCKET},
-	{"sk_stream_wait_memory", REASON_SOCKET},
-	{"sk_wait_data", REASON_SOCKET},
-	{"skb_recv_datagram", REASON_SOCKET},
-	{"smpboot_thread_fn", REASON_KERNEL_THREAD},
-	{"sock_alloc_send_pskb", REASON_SOCKET},
-	{"sock_read_iter", REASON_SOCKET},
-	{"sock_recvmsg", REASON_SOCKET},
-	{"sock_sendmsg", REASON_SOCKET},
-	{"sock_wait_for_wmem", REASON_SOCKET},
-	{"sock_write_iter", REASON_SOCKET},
-	{"srcu_barrier", REASON_RCU},
-	{"start_this_handle", REASON_DISK},
-	{"stop_one_cpu", REASON_MIGRATION},
-	{"stop_two_cpus", REASON_MIGRATION},
-	{"submit_bio_wait", REASON_DISK},
-	{"sync_inodes_sb", REASON_DISK},
-	{"synchronize_net", REASON_RCU},
-	{"synchronize_rcu", REASON_RCU},
-	{"synchronize_rcu_expedited", REASON_RCU},
-	{"synchronize_rcu_normal", REASON_RCU},
-	{"synchronize_rcu_tasks", REASON_RCU},
-	{"synchronize_rcu_tasks_generic", REASON_RCU},
-	{"synchronize_srcu", REASON_RCU},
-	{"tcp_msg_wait_data", REASON_SOCKET},
-	{"tcp_recvmsg", REASON_SOCKET},
-	{"tcp_sendmsg", REASON_SOCKET},
-	{"throttle_direct_reclaim", REASON_MEMORY},
-	{"timerfd_read", REASON_TIMER},
-	{"timerfd_read_iter", REASON_TIMER},
-	{"tls_rx_rec_wait", REASON_SOCKET},
-	{"tls_sw_recvmsg", REASON_SOCKET},
-	{"try_to_compact_pages", REASON_MEMORY},
-	{"try_to_free_mem_cgroup_pages", REASON_MEMORY},
-	{"try_to_free_pages", REASON_MEMORY},
-	{"tty_ldisc_ref_wait", REASON_TERMINAL},
-	{"tty_port_block_til_ready", REASON_TERMINAL},
-	{"tty_read", REASON_TERMINAL},
-	{"tty_wait_until_sent", REASON_TERMINAL},
-	{"tty_write", REASON_TERMINAL},
-	{"txg_wait_synced", REASON_DISK},
-	{"udp_recvmsg", REASON_SOCKET},
-	{"unix_accept", REASON_SOCKET},
-	{"unix_dgram_sendmsg", REASON_SOCKET},
-	{"unix_stream_connect", REASON_SOCKET},
-	{"unix_stream_data_wait", REASON_SOCKET},
-	{"unix_stream_read_generic", REASON_SOCKET},
-	{"unix_wait_for_peer", REASON_SOCKET},
-	{"userfaultfd_ctx_read", REASON_USERFAULTFD},
-	{"userfaultfd_read", REASON_USERFAULTFD},
-	{"userfaultfd_read_iter", REASON_USERFAULTFD},
-	{"usleep_range", REASON_SLEEP},
-	{"usleep_range_state", REASON_SLEEP},
-	{"vfs_fsync_range", REASON_DISK},
-	{"vhost_task_fn", REASON_KERNEL_THREAD},
-	{"vhost_worker", REASON_KERNEL_THREAD},
-	{"virtio_transport_wait_close", REASON_SOCKET},
-	{"vsock_accept", REASON_SOCKET},
-	{"vsock_connect", REASON_SOCKET},
-	{"vsock_connectible_wait_data", REASON_SOCKET},
-	{"vt_waitactive", REASON_TERMINAL},
-	{"wait_current_trans", REASON_DISK},
-	{"wait_for_commit", REASON_DISK},
-	{"wait_for_completion_io", REASON_DISK},
-	{"wait_for_completion_io_timeout", REASON_DISK},
-	{"wait_for_owner_exiting", REASON_FUTEX},
-	{"wait_for_partner", REASON_PIPE},
-	{"wait_for_random_bytes", REASON_RANDOM},
-	{"wait_for_response", REASON_SMB},
-	{"wait_for_stable_page", REASON_DISK},
-	{"wait_for_unix_gc", REASON_SOCKET},
-	{"wait_for_vfork_done", REASON_CHILD},
-	{"wait_iff_congested", REASON_MEMORY},
-	{"wait_log_commit", REASON_DISK},
-	{"wait_on_buffer", REASON_DISK},
-	{"wait_on_page_bit", REASON_DISK},
-	{"wait_on_page_bit_common", REASON_DISK},
-	{"wait_on_page_bit_killable", REASON_DISK},
-	{"wait_on_page_writeback", REASON_DISK},
-	{"wait_rcu_exp_gp", REASON_RCU},
-	{"wait_reserve_ticket", REASON_DISK},
-	{"wait_transaction_locked", REASON_DISK},
-	{"wait_transaction_switching", REASON_DISK},
-	{"wb_wait_for_completion", REASON_DISK},
-	{"wbt_wait", REASON_DISK},
-	{"worker_thread", REASON_KERNEL_THREAD},
-	{"wq_sleep", REASON_MESSAGE_QUEUE},
-	{"ww_mutex_lock", REASON_KERNEL_LOCK},
-	{"ww_mutex_lock_interruptible", REASON_KERNEL_LOCK},
-	{"xfs_buf_iowait", REASON_DISK},
-	{"xfs_buf_wait_unpin", REASON_DISK},
-	{"xfs_buftarg_wait", REASON_DISK},
-	{"xfs_extent_busy_flush", REASON_DISK},
-	{"xfs_iunpin_wait", REASON_DISK},
-	{"xfs_log_force", REASON_DISK},
-	{"xfs_log_force_seq", REASON_DISK},
-	{"xlog_cil_force_seq", REASON_DISK},
-	{"xlog_grant_head_check", REASON_DISK},
-	{"xlog_grant_head_wait", REASON_DISK},
-	{"xlog_wait_on_iclog", REASON_DISK},
-	{"zap_pid_ns_processes", REASON_EXIT},
-	{"zil_commit", REASON_DISK},
-	{"zio_wait", REASON_DISK},
+/* The kernel functions in which threads wait for each reason, with a blank before and after each.
+ */
+static const char *const functions[] = {
+	[REASON_FUTEX] =
+		" __futex_wait futex_do_wait futex_lock_pi futex_wait futex_wait_multiple "
+		"futex_wait_queue futex_wait_queue_me futex_wait_requeue_pi futex_wait_restart "
+		"futex_wait_setup rt_mutex_wait_proxy_lock wait_for_owner_exiting ",
+	[REASON_POLL] =
+		" core_sys_select do_epoll_wait do_poll do_select do_sys_poll ep_poll "
+		"poll_schedule_timeout ",
+	[REASON_PIPE] =
+		" anon_pipe_read anon_pipe_write fifo_open pipe_read pipe_wait "
+		"pipe_wait_readable pipe_wait_writable pipe_write wait_for_partner ",
+	[REASON_SOCKET] =
+		" __inet_stream_connect __lock_sock __skb_recv_datagram "
+		"__skb_wait_for_more_packets inet_csk_accept inet_csk_wait_for_connect "
+		"inet_stream_connect inet_wait_for_connect lock_sock_nested netlink_recvmsg "
+		"sk_stream_wait_close sk_stream_wait_connect sk_stream_wait_memory sk_wait_data "
+		"skb_recv_datagram sock_alloc_send_pskb sock_read_iter sock_recvmsg sock_sendmsg "
+		"sock_wait_for_wmem sock_write_iter tcp_msg_wait_data tcp_recvmsg tcp_sendmsg "
+		"tls_rx_rec_wait tls_sw_recvmsg udp_recvmsg unix_accept unix_dgram_sendmsg "
+		"unix_stream_connect unix_stream_data_wait unix_stream_read_generic "
+		"unix_wait_for_peer virtio_transport_wait_close vsock_accept vsock_connect "
+		"vsock_connectible_wait_data wait_for_unix_gc ",
+	[REASON_DISK] =
+		" __bio_queue_enter __blkdev_direct_IO __blockdev_direct_IO "
+		"__filemap_fdatawait_range __folio_lock __folio_lock_killable __inode_dio_wait "
+		"__iomap_dio_rw __jbd2_log_wait_for_space __lock_buffer __lock_page "
+		"__lock_page_killable __reserve_bytes __rq_qos_throttle __wait_on_buffer "
+		"__wait_on_freeing_inode __xfs_iunpin_wait add_transaction_credits "
+		"balance_dirty_pages balance_dirty_pages_ratelimited "
+		"balance_dirty_pages_ratelimited_flags bit_wait_io blk_execute_rq "
+		"blk_mq_freeze_queue_wait blk_mq_get_tag blk_queue_enter "
+		"blkcg_maybe_throttle_current blkdev_direct_IO blkdev_issue_flush "
+		"btrfs_commit_transaction btrfs_start_ordered_extent "
+		"btrfs_start_ordered_extent_nowriteback btrfs_sync_file btrfs_sync_log "
+		"btrfs_throttle btrfs_wait_for_commit btrfs_wait_ordered_extents "
+		"btrfs_wait_ordered_range btrfs_wait_ordered_roots btrfs_wait_tree_log_extents "
+		"do_blockdev_direct_IO do_get_write_access ext4_fc_commit ext4_sync_file "
+		"ext4_sync_fs f2fs_do_sync_file f2fs_issue_flush f2fs_sync_file "
+		"f2fs_wait_on_page_writeback file_fdatawait_range file_write_and_wait_range "
+		"filemap_fdatawait_keep_errors filemap_fdatawait_range "
+		"filemap_fdatawait_range_keep_errors filemap_write_and_wait_range folio_wait_bit "
+		"folio_wait_bit_common folio_wait_bit_killable folio_wait_private_2 "
+		"folio_wait_stable folio_wait_writeback folio_wait_writeback_killable "
+		"inode_dio_wait inode_dio_wait_interruptible inode_sleep_on_writeback "
+		"inode_wait_for_writeback io_schedule io_schedule_timeout ioc_rqos_throttle "
+		"iomap_dio_rw jbd2_complete_transaction jbd2_fc_begin_commit jbd2_fc_wait_bufs "
+		"jbd2_journal_wait_updates jbd2_log_do_checkpoint jbd2_log_wait_commit "
+		"jbd2_transaction_committed jbd2_wait_inode_data rq_qos_wait start_this_handle "
+		"submit_bio_wait sync_inodes_sb txg_wait_synced vfs_fsync_range "
+		"wait_current_trans wait_for_commit wait_for_completion_io "
+		"wait_for_completion_io_timeout wait_for_stable_page wait_log_commit "
+		"wait_on_buffer wait_on_page_bit wait_on_page_bit_common "
+		"wait_on_page_bit_killable wait_on_page_writeback wait_reserve_ticket "
+		"wait_transaction_locked wait_transaction_switching wb_wait_for_completion "
+		"wbt_wait xfs_buf_iowait xfs_buf_wait_unpin xfs_buftarg_wait "
+		"xfs_extent_busy_flush xfs_iunpin_wait xfs_log_force xfs_log_force_seq "
+		"xlog_cil_force_seq xlog_grant_head_check xlog_grant_head_wait "
+		"xlog_wait_on_iclog zil_commit zio_wait ",
+	[REASON_SLEEP] =
+		" alarm_timer_nsleep common_nsleep common_nsleep_timens do_cpu_nanosleep "
+		"do_nanosleep hrtimer_nanosleep hrtimer_nanosleep_restart msleep "
+		"msleep_interruptible posix_cpu_nsleep process_cpu_nsleep usleep_range "
+		"usleep_range_state ",
+	[REASON_CHILD] =
+		" _do_fork do_wait kernel_clone kernel_wait4 kernel_waitid wait_for_vfork_done ",
+	[REASON_SIGNAL] =
+		" do_sigtimedwait signalfd_dequeue signalfd_read signalfd_read_iter sigsuspend ",
+	[REASON_STOPPED] =
+		" do_jobctl_trap do_signal_stop ptrace_attach ptrace_do_notify ptrace_stop ",
+	[REASON_TERMINAL] =
+		" ldsem_down_read ldsem_down_write n_tty_read n_tty_write tty_ldisc_ref_wait "
+		"tty_port_block_til_ready tty_read tty_wait_until_sent tty_write vt_waitactive ",
+	[REASON_EVENTFD] = " eventfd_read eventfd_write ",
+	[REASON_TIMER] = " timerfd_read timerfd_read_iter ",
+	[REASON_INOTIFY] =
+		" fanotify_get_response fanotify_handle_event fanotify_read "
+		"fsnotify_wait_marks_destroyed inotify_read inotify_release ",
+	[REASON_IO_URING] =
+		" io_cqring_schedule_timeout io_cqring_wait io_ring_ctx_wait_and_kill "
+		"io_sq_thread io_sqpoll_wait_sq io_uring_cancel_generic io_wq_worker "
+		"io_wqe_worker ",
+	[REASON_AIO] = " do_io_getevents exit_aio io_destroy read_events ",
+	[REASON_SEMAPHORE] = " __do_semtimedop do_semtimedop ",
+	[REASON_MESSAGE_QUEUE] =
+		" do_mq_timedreceive do_mq_timedsend do_msgrcv do_msgsnd wq_sleep ",
+	[REASON_FILE_LOCK] =
+		" __break_lease do_lock_file_wait fcntl_setlk fcntl_setlk64 "
+		"flock_lock_inode_wait locks_lock_inode_wait posix_lock_file_wait "
+		"posix_lock_inode_wait ",
+	[REASON_KERNEL_LOCK] =
+		" __down __down_common __down_interruptible __down_killable __down_timeout "
+		"__mutex_lock __mutex_lock_interruptible_slowpath __mutex_lock_killable_slowpath "
+		"__mutex_lock_slowpath __percpu_down_read __rt_mutex_lock __rt_mutex_slowlock "
+		"__rt_mutex_slowlock_locked __ww_mutex_lock __ww_mutex_lock_slowpath down "
+		"down_interruptible down_killable down_read down_read_interruptible "
+		"down_read_killable down_timeout down_write down_write_killable mutex_lock "
+		"mutex_lock_interruptible mutex_lock_io mutex_lock_killable mutex_lock_nested "
+		"percpu_down_read percpu_down_write percpu_rwsem_wait rt_mutex_lock "
+		"rt_mutex_slowlock rt_mutex_slowlock_block rtlock_slowlock_locked "
+		"rwbase_read_lock rwbase_write_lock rwsem_down_read_slowpath "
+		"rwsem_down_write_slowpath ww_mutex_lock ww_mutex_lock_interruptible ",
+	[REASON_PAGE_FAULT] =
+		" asm_exc_page_fault do_mem_abort do_page_fault do_translation_fault "
+		"do_user_addr_fault el0_da el0_ia exc_page_fault handle_mm_fault "
+		"kvm_async_pf_task_wait kvm_async_pf_task_wait_schedule lock_mm_and_find_vma "
+		"migration_entry_wait migration_entry_wait_huge migration_entry_wait_on_locked "
+		"pmd_migration_entry_wait ",
+	[REASON_USERFAULTFD] =
+		" handle_userfault userfaultfd_ctx_read userfaultfd_read userfaultfd_read_iter ",
+	[REASON_FROZEN] = " __refrigerator cgroup_enter_frozen do_freezer_trap ",
+	[REASON_RCU] =
+		" __synchronize_srcu __wait_rcu_gp rcu_barrier rcu_tasks_wait_gp srcu_barrier "
+		"synchronize_net synchronize_rcu synchronize_rcu_expedited "
+		"synchronize_rcu_normal synchronize_rcu_tasks synchronize_rcu_tasks_generic "
+		"synchronize_srcu wait_rcu_exp_gp ",
+	[REASON_EXIT] = " coredump_wait do_exit do_group_exit exit_mm zap_pid_ns_processes ",
+	[REASON_FUSE] =
+		" __fuse_request_send __fuse_simple_request fuse_dev_do_read fuse_file_fallocate "
+		"fuse_simple_request fuse_wait_aborted fuse_wait_on_folio_writeback "
+		"fuse_wait_on_page_writeback request_wait_answer ",
+	[REASON_NFS] =
+		" __rpc_execute __rpc_wait_for_completion_task nfs4_wait_clnt_recover "
+		"nfs_file_fsync nfs_iocounter_wait nfs_wait_bit_killable "
+		"nfs_wait_client_init_complete nfs_wait_on_request rpc_execute rpc_run_task "
+		"rpc_wait_bit_killable rpc_wait_for_completion_task ",
+	[REASON_GPU] =
+		" dma_fence_default_wait dma_fence_wait_any_timeout dma_fence_wait_timeout "
+		"dma_resv_wait_timeout drm_read drm_syncobj_array_wait_timeout "
+		"drm_wait_vblank_ioctl ",
+	[REASON_VCPU] = " kvm_arch_vcpu_ioctl_run kvm_vcpu_block kvm_vcpu_halt ",
+	[REASON_KERNEL_THREAD] =
+		" __kthread_create_on_node kthread kthread_park kthread_stop kthread_worker_fn "
+		"rescuer_thread smpboot_thread_fn vhost_task_fn vhost_worker worker_thread ",
+	[REASON_CLOSE] = " __fput filp_close ",
+	[REASON_EXEC] = " begin_new_exec bprm_execve de_thread flush_old_exec ",
+	[REASON_MEMORY] =
+		" __alloc_pages_slowpath __mem_cgroup_handle_over_high alloc_contig_range "
+		"compact_zone congestion_wait do_try_to_free_pages mem_cgroup_handle_over_high "
+		"mem_cgroup_oom_synchronize out_of_memory reclaim_throttle shrink_node "
+		"throttle_direct_reclaim try_to_compact_pages try_to_free_mem_cgroup_pages "
+		"try_to_free_pages wait_iff_congested ",
+	[REASON_MIGRATION] =
+		" __set_cpus_allowed_ptr __set_cpus_allowed_ptr_locked affine_move_task "
+		"sched_exec stop_one_cpu stop_two_cpus ",
+	[REASON_WORKQUEUE] =
+		" __flush_work __flush_workqueue call_usermodehelper_exec crypto_larval_wait "
+		"flush_work flush_workqueue ",
+	[REASON_RANDOM] = " wait_for_random_bytes ",
+	[REASON_SECCOMP] = " __seccomp_filter seccomp_do_user_notification ",
+	[REASON_AUTOFS] = " autofs_expire_wait autofs_mount_wait autofs_wait ",
+	[REASON_SMB] = " cifs_send_recv compound_send_recv wait_for_response ",
+	[REASON_9P] = " p9_client_rpc p9_client_zc_rpc p9_virtio_request ",
 };
+
+/*
+ * Functions outside of the kernel in which threads wait for locks only, without '_' before them. C
+ * library: glibc and musl, which may lack symbols but for those that programs call. Locks of
+ * java.util.concurrent and of Python's threading are missing: idle threads wait for them, too.
+ */
+static const char lock_functions[] =
+	" lll_lock_wait lll_lock_wait_private mtx_lock mtx_timedlock pthread_mutex_clocklock "
+	"pthread_mutex_cond_lock pthread_mutex_cond_lock_full pthread_mutex_lock "
+	"pthread_mutex_lock_full pthread_mutex_timedlock pthread_rwlock_clockrdlock "
+	"pthread_rwlock_clockwrlock pthread_rwlock_rdlock pthread_rwlock_rdlock_full64 "
+	"pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock pthread_rwlock_wrlock "
+	"pthread_rwlock_wrlock_full64 " /* C library */
+	"cxa_guard_acquire "                /* C++ library */
+	"PyThread_acquire_lock take_gil "   /* CPython */
+	"ObjectMonitor::EnterI ObjectMonitor::enter ObjectMonitor::enter_internal " /* HotSpot */
+	"Mutex::lock_contended RwLock::read_contended RwLock::write_contended " /* Rust */
+	"RawMutex::lock_slow RawRwLock::lock_exclusive_slow RawRwLock::lock_shared_slow ";
 
 #define NO_CALL UINT32_MAX
 
@@ -505,16 +249,12 @@ static const struct call {
 } calls[] = {
 	{"read", 0, 63, REASON_READ},
 	{"write", 1, 64, REASON_WRITE},
-	{"open", 2, NO_CALL, REASON_OPEN},
-	{"openat", 257, 56, REASON_OPEN},
+	{"open", 2, NO_CALL, REASON_OPEN}, {"openat", 257, 56, REASON_OPEN},
 	{"openat2", 437, 437, REASON_OPEN},
 	{"close", 3, 57, REASON_CLOSE},
-	{"poll", 7, NO_CALL, REASON_POLL},
-	{"ppoll", 271, 73, REASON_POLL},
-	{"select", 23, NO_CALL, REASON_POLL},
-	{"pselect6", 270, 72, REASON_POLL},
-	{"epoll_wait", 232, NO_CALL, REASON_POLL},
-	{"epoll_pwait", 281, 22, REASON_POLL},
+	{"poll", 7, NO_CALL, REASON_POLL}, {"ppoll", 271, 73, REASON_POLL},
+	{"select", 23, NO_CALL, REASON_POLL}, {"pselect6", 270, 72, REASON_POLL},
+	{"epoll_wait", 232, NO_CALL, REASON_POLL}, {"epoll_pwait", 281, 22, REASON_POLL},
 	{"epoll_pwait2", 441, 441, REASON_POLL},
 	{"ioctl", 16, 29, REASON_IOCTL},
 	{"pread64", 17, 67, REASON_READ},
@@ -525,101 +265,66 @@ static const struct call {
 	{"pwritev", 296, 70, REASON_WRITE},
 	{"preadv2", 327, 286, REASON_READ},
 	{"pwritev2", 328, 287, REASON_WRITE},
-	{"splice", 275, 76, REASON_PIPE},
-	{"vmsplice", 278, 75, REASON_PIPE},
+	{"splice", 275, 76, REASON_PIPE}, {"vmsplice", 278, 75, REASON_PIPE},
 	{"tee", 276, 77, REASON_PIPE},
 	{"sendfile64", 40, 71, REASON_WRITE},
-	{"msync", 26, 227, REASON_DISK},
-	{"fsync", 74, 82, REASON_DISK},
-	{"fdatasync", 75, 83, REASON_DISK},
-	{"sync", 162, 81, REASON_DISK},
-	{"syncfs", 306, 267, REASON_DISK},
-	{"sync_file_range", 277, 84, REASON_DISK},
-	{"pause", 34, NO_CALL, REASON_SIGNAL},
-	{"rt_sigsuspend", 130, 133, REASON_SIGNAL},
+	{"msync", 26, 227, REASON_DISK}, {"fsync", 74, 82, REASON_DISK},
+	{"fdatasync", 75, 83, REASON_DISK}, {"sync", 162, 81, REASON_DISK},
+	{"syncfs", 306, 267, REASON_DISK}, {"sync_file_range", 277, 84, REASON_DISK},
+	{"pause", 34, NO_CALL, REASON_SIGNAL}, {"rt_sigsuspend", 130, 133, REASON_SIGNAL},
 	{"rt_sigtimedwait", 128, 137, REASON_SIGNAL},
-	{"nanosleep", 35, 101, REASON_SLEEP},
-	{"clock_nanosleep", 230, 115, REASON_SLEEP},
-	{"connect", 42, 203, REASON_SOCKET},
-	{"accept", 43, 202, REASON_SOCKET},
-	{"accept4", 288, 242, REASON_SOCKET},
-	{"sendto", 44, 206, REASON_SOCKET},
-	{"recvfrom", 45, 207, REASON_SOCKET},
-	{"sendmsg", 46, 211, REASON_SOCKET},
-	{"recvmsg", 47, 212, REASON_SOCKET},
-	{"sendmmsg", 307, 269, REASON_SOCKET},
+	{"nanosleep", 35, 101, REASON_SLEEP}, {"clock_nanosleep", 230, 115, REASON_SLEEP},
+	{"connect", 42, 203, REASON_SOCKET}, {"accept", 43, 202, REASON_SOCKET},
+	{"accept4", 288, 242, REASON_SOCKET}, {"sendto", 44, 206, REASON_SOCKET},
+	{"recvfrom", 45, 207, REASON_SOCKET}, {"sendmsg", 46, 211, REASON_SOCKET},
+	{"recvmsg", 47, 212, REASON_SOCKET}, {"sendmmsg", 307, 269, REASON_SOCKET},
 	{"recvmmsg", 299, 243, REASON_SOCKET},
-	{"wait4", 61, 260, REASON_CHILD},
-	{"waitid", 247, 95, REASON_CHILD},
-	{"vfork", 58, NO_CALL, REASON_CHILD},
-	{"clone", 56, 220, REASON_CHILD},
+	{"wait4", 61, 260, REASON_CHILD}, {"waitid", 247, 95, REASON_CHILD},
+	{"vfork", 58, NO_CALL, REASON_CHILD}, {"clone", 56, 220, REASON_CHILD},
 	{"execve", 59, 221, REASON_EXEC},
-	{"exit", 60, 93, REASON_EXIT},
-	{"exit_group", 231, 94, REASON_EXIT},
-	{"semop", 65, 193, REASON_SEMAPHORE},
-	{"semtimedop", 220, 192, REASON_SEMAPHORE},
-	{"msgsnd", 69, 189, REASON_MESSAGE_QUEUE},
-	{"msgrcv", 70, 188, REASON_MESSAGE_QUEUE},
+	{"exit", 60, 93, REASON_EXIT}, {"exit_group", 231, 94, REASON_EXIT},
+	{"semop", 65, 193, REASON_SEMAPHORE}, {"semtimedop", 220, 192, REASON_SEMAPHORE},
+	{"msgsnd", 69, 189, REASON_MESSAGE_QUEUE}, {"msgrcv", 70, 188, REASON_MESSAGE_QUEUE},
 	{"mq_timedsend", 242, 182, REASON_MESSAGE_QUEUE},
 	{"mq_timedreceive", 243, 183, REASON_MESSAGE_QUEUE},
-	{"fcntl", 72, 25, REASON_FILE_LOCK},
-	{"flock", 73, 32, REASON_FILE_LOCK},
-	{"futex", 202, 98, REASON_FUTEX},
-	{"futex_waitv", 449, 449, REASON_FUTEX},
+	{"fcntl", 72, 25, REASON_FILE_LOCK}, {"flock", 73, 32, REASON_FILE_LOCK},
+	{"futex", 202, 98, REASON_FUTEX}, {"futex_waitv", 449, 449, REASON_FUTEX},
 	{"futex_wait", 455, 455, REASON_FUTEX},
-	{"io_getevents", 208, 4, REASON_AIO},
-	{"io_pgetevents", 333, 292, REASON_AIO},
+	{"io_getevents", 208, 4, REASON_AIO}, {"io_pgetevents", 333, 292, REASON_AIO},
 	{"io_uring_enter", 426, 426, REASON_IO_URING},
 	{"clone3", 435, 435, REASON_CHILD},
 	{"execveat", 322, 281, REASON_EXEC},
 	{"creat", 85, NO_CALL, REASON_OPEN},
 	{"close_range", 436, 436, REASON_CLOSE},
-	{"truncate", 76, 45, REASON_DISK},
-	{"ftruncate", 77, 46, REASON_DISK},
-	{"fallocate", 285, 47, REASON_DISK},
-	{"copy_file_range", 326, 285, REASON_DISK},
-	{"readahead", 187, 213, REASON_DISK},
-	{"fadvise64", 221, 223, REASON_DISK},
-	{"getdents", 78, NO_CALL, REASON_DISK},
-	{"getdents64", 217, 61, REASON_DISK},
-	{"newstat", 4, NO_CALL, REASON_DISK},
-	{"newlstat", 6, NO_CALL, REASON_DISK},
-	{"newfstat", 5, 80, REASON_DISK},
-	{"newfstatat", 262, 79, REASON_DISK},
-	{"statx", 332, 291, REASON_DISK},
-	{"access", 21, NO_CALL, REASON_DISK},
-	{"faccessat", 269, 48, REASON_DISK},
-	{"faccessat2", 439, 439, REASON_DISK},
-	{"readlink", 89, NO_CALL, REASON_DISK},
-	{"readlinkat", 267, 78, REASON_DISK},
-	{"rename", 82, NO_CALL, REASON_DISK},
-	{"renameat", 264, 38, REASON_DISK},
-	{"renameat2", 316, 276, REASON_DISK},
-	{"unlink", 87, NO_CALL, REASON_DISK},
-	{"unlinkat", 263, 35, REASON_DISK},
-	{"mkdir", 83, NO_CALL, REASON_DISK},
-	{"mkdirat", 258, 34, REASON_DISK},
-	{"rmdir", 84, NO_CALL, REASON_DISK},
-	{"mount", 165, 40, REASON_DISK},
-	{"umount", 166, 39, REASON_DISK},
-	{"mmap", 9, 222, REASON_MEMORY},
-	{"mprotect", 10, 226, REASON_MEMORY},
-	{"munmap", 11, 215, REASON_MEMORY},
-	{"brk", 12, 214, REASON_MEMORY},
-	{"mremap", 25, 216, REASON_MEMORY},
-	{"madvise", 28, 233, REASON_MEMORY},
+	{"truncate", 76, 45, REASON_DISK}, {"ftruncate", 77, 46, REASON_DISK},
+	{"fallocate", 285, 47, REASON_DISK}, {"copy_file_range", 326, 285, REASON_DISK},
+	{"readahead", 187, 213, REASON_DISK}, {"fadvise64", 221, 223, REASON_DISK},
+	{"getdents", 78, NO_CALL, REASON_DISK}, {"getdents64", 217, 61, REASON_DISK},
+	{"newstat", 4, NO_CALL, REASON_DISK}, {"newlstat", 6, NO_CALL, REASON_DISK},
+	{"newfstat", 5, 80, REASON_DISK}, {"newfstatat", 262, 79, REASON_DISK},
+	{"statx", 332, 291, REASON_DISK}, {"access", 21, NO_CALL, REASON_DISK},
+	{"faccessat", 269, 48, REASON_DISK}, {"faccessat2", 439, 439, REASON_DISK},
+	{"readlink", 89, NO_CALL, REASON_DISK}, {"readlinkat", 267, 78, REASON_DISK},
+	{"rename", 82, NO_CALL, REASON_DISK}, {"renameat", 264, 38, REASON_DISK},
+	{"renameat2", 316, 276, REASON_DISK}, {"unlink", 87, NO_CALL, REASON_DISK},
+	{"unlinkat", 263, 35, REASON_DISK}, {"mkdir", 83, NO_CALL, REASON_DISK},
+	{"mkdirat", 258, 34, REASON_DISK}, {"rmdir", 84, NO_CALL, REASON_DISK},
+	{"mount", 165, 40, REASON_DISK}, {"umount", 166, 39, REASON_DISK},
+	{"mmap", 9, 222, REASON_MEMORY}, {"mprotect", 10, 226, REASON_MEMORY},
+	{"munmap", 11, 215, REASON_MEMORY}, {"brk", 12, 214, REASON_MEMORY},
+	{"mremap", 25, 216, REASON_MEMORY}, {"madvise", 28, 233, REASON_MEMORY},
 	{"sched_setaffinity", 203, 122, REASON_MIGRATION},
 	{"getrandom", 318, 278, REASON_RANDOM},
 	{"membarrier", 324, 283, REASON_RCU},
 };
 
-/* Compares a name, up to its suffix, with a function of the table. */
-static int compare_name(const void *key, const void *item)
+/* Returns whether a list of words has the word. */
+static bool has_word(const char *words, const char *word, size_t size)
 {
-	const char *name = key, *function = ((const struct blocking *)item)->function;
-	size_t size = strcspn(name, ".");
-	int order = strncmp(name, function, size);
-	return order || !function[size] ? order : -1;
+	for (const char *at = words; (at = memmem(at, strlen(at), word, size)); at++)
+		if (at[-1] == ' ' && at[size] == ' ')
+			return true;
+	return false;
 }
 
 /* Returns the system call's name in the name of its entry point; NULL: it is none. */
@@ -629,7 +334,7 @@ static const char *call_of_function(const char *name)
 		"__x64_sys_", "__arm64_sys_", "__do_sys_", "__se_sys_", "ksys_", "__ia32_sys_",
 		"__ia32_compat_sys_", "__arm64_compat_sys_", "__do_compat_sys_",
 	};
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+	for (size_t i = 0; i < count_of(prefixes); i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
 			return name + strlen(prefixes[i]);
 	return NULL;
@@ -644,22 +349,45 @@ static bool is_call(const char *name, const char *call)
 
 uint8_t wait_reason_of_function(const char *name)
 {
-	const struct blocking *found = bsearch(name, functions, sizeof(functions) / sizeof(*functions),
-					       sizeof(*functions), compare_name);
-	const char *call = found ? NULL : call_of_function(name);
-	for (size_t i = 0; call && i < sizeof(calls) / sizeof(*calls); i++)
+	size_t size = strcspn(name, ".");
+	for (uint8_t i = 0; size && i < count_of(functions); i++)
+		if (functions[i] && has_word(functions[i], name, size))
+			return i;
+	const char *call = call_of_function(name);
+	for (size_t i = 0; call && i < count_of(calls); i++)
 		if (is_call(call, calls[i].name))
 			return calls[i].reason;
-	return found ? found->reason : WAIT_UNKNOWN;
+	return WAIT_UNKNOWN;
 }
 
 uint8_t wait_reason_of_syscall(const char *arch, uint32_t number)
 {
 	bool x86 = arch && !strcmp(arch, "x86_64"), arm = arch && !strcmp(arch, "aarch64");
-	for (size_t i = 0; number != NO_CALL && i < sizeof(calls) / sizeof(*calls); i++)
+	for (size_t i = 0; number != NO_CALL && i < count_of(calls); i++)
 		if ((x86 && calls[i].x86_64 == number) || (arm && calls[i].arm64 == number))
 			return calls[i].reason;
 	return WAIT_UNKNOWN;
+}
+
+bool wait_reason_holds_up(uint8_t reason)
+{
+	static const bool holds[WAIT_REASONS_MAX] = {
+		[REASON_DISK] = true, [REASON_FILE_LOCK] = true, [REASON_KERNEL_LOCK] = true,
+		[REASON_NFS] = true,  [REASON_SMB] = true,       [REASON_9P] = true,
+	};
+	return holds[reason];
+}
+
+bool wait_function_holds_up(const char *name)
+{
+	const char *method = name;
+	/* Rust's and C++'s paths differ between versions: the type and the method suffice. */
+	for (const char *at = name, *next; (next = strstr(at, "::")); at = next + 2)
+		method = at;
+	method += strspn(method, ":_");
+	method += strncmp(method, "GI_", 3) ? 0 : 3 + strspn(method + 3, "_");
+	size_t size = strcspn(method, "@.");
+	return size && has_word(lock_functions, method, size);
 }
 
 const char *wait_reason_name(uint8_t reason)

@@ -3,8 +3,7 @@
  * Reason of a wait: the kernel functions of its call chain, else its system call, identify the object that a
  * thread waits for.
  */
-#ifndef TIMES_WAIT_REASON_H
-#define TIMES_WAIT_REASON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,10 +26,16 @@ uint8_t wait_reason_of_function(const char *name);
  */
 uint8_t wait_reason_of_syscall(const char *arch, uint32_t number);
 
+/*
+ * Returns whether a lock or a disk holds up a thread that waits for this reason, or in this
+ * function outside of the kernel: it has work, and is not idle. A condition variable or a
+ * semaphore does not.
+ */
+bool wait_reason_holds_up(uint8_t reason);
+bool wait_function_holds_up(const char *name);
+
 /* Returns a reason's name ("futex", "poll", ...), a constant. */
 const char *wait_reason_name(uint8_t reason);
 
 /* Returns the state of a thread that waits for this reason ("[blocked: futex]"), a constant. */
 const char *wait_reason_state(uint8_t reason);
-
-#endif

@@ -142,5 +142,5 @@ void wait_times_add(struct times *times, const struct slice *slice,
 		rest->waits += (double)totals->waits;
 		rest->longest_ns = totals->longest_wait_ns;
 	}
-	set_waits_factors(classes, weight, (double)totals->waits);
+	set_waits_factors(classes, weight, totals->waits);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Distributes the time of waits to the samples of waits with a similar duration. */
-#ifndef TIMES_WAIT_TIMES_H
-#define TIMES_WAIT_TIMES_H
+#pragma once
 
 #include "times/times.h"
 
@@ -13,5 +12,3 @@
 void wait_times_add(struct times *times, const struct slice *slice,
 		    const struct task_totals *totals,
 		    const struct sample_weight *const sampled[WAIT_CLASSES]);
-
-#endif

@@ -65,7 +65,7 @@ static struct sp_error *prepare(struct times *times, const struct analysis_optio
 		*clock = (struct scaled_clock){.event = i,
 					       .user_only = attr->exclude_kernel,
 					       .period_ns = record_clock_period_ns(attr)};
-		clocks->number_of[i] = (uint16_t)clocks->count;
+		clocks->number_of[i] = clocks->count;
 		times->user_only |= clock->user_only;
 	}
 	return NULL;
@@ -105,7 +105,7 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 		return true;
 	size_t lifetime = task_states_lifetime(times->states, sample->tid, sample->time_ns);
 	if (lifetime < LIFETIME_NONE)
-		epoch = epochs_at(&clocks->epochs, (uint32_t)lifetime, sample->time_ns);
+		epoch = epochs_at(&clocks->epochs, lifetime, sample->time_ns);
 	ret->is_timed = true;
 	ret->stratum = stratum_of(clocks, clocks->number_of[record->event] - 1u, epoch);
 	return true;
@@ -163,9 +163,8 @@ static void add_unrecorded(struct times *times)
 	size_t lifetimes = task_states_count(times->states);
 	uint64_t known_ns = 0;
 	double ended = 0, ran_ns = 0, done = 0;
-	for (size_t i = 0; i < epochs->count; i++)
-		known_ns = weight_add(known_ns, epochs->items[i].running_ns +
-							epochs->items[i].unknown_ns);
+	vec_each (epoch, epochs)
+		known_ns = weight_add(known_ns, epoch->running_ns + epoch->unknown_ns);
 	for (size_t i = 0; i < lifetimes; i++) {
 		const struct task_totals *of = task_states_totals(times->states, i);
 		ended += is_ended_process(of);
@@ -202,14 +201,14 @@ static void sum_clocks(struct times *times, const struct sample_weights *weights
 		const struct stratum_id id = stratum_of_key(weights->items[i].key);
 		struct scaled_clock *clock = &clocks->items[id.number >> 1];
 		uint64_t ns = times->strata.items[i].ns[TIME_ON_CPU];
-		double weight = (double)weights->items[i].weight;
+		double weight = weights->items[i].weight;
 		clock->ns = weight_add(clock->ns, ns);
 		clock->sampled_ns += (double)ns;
 		clock->factor += weight > 0 ? (double)ns * ((double)ns / weight) : 0;
 	}
-	for (size_t i = 0; i < clocks->count; i++)
-		if (clocks->items[i].sampled_ns > 0)
-			clocks->items[i].factor /= clocks->items[i].sampled_ns;
+	vec_each (item, clocks)
+		if (item->sampled_ns > 0)
+			item->factor /= item->sampled_ns;
 }
 
 static bool compute(struct times *times, const struct sample_weights *weights)

@@ -56,10 +56,18 @@ static void split_interval(void *arg, const struct task_interval *interval)
 	for (uint64_t at = interval->begin_ns; at < interval->end_ns; next++) {
 		uint64_t end = to->runners->items[next].time_ns;
 		end = end < interval->end_ns ? end : interval->end_ns;
-		uint32_t count = (uint32_t)to->runners->items[next - 1].count;
+		uint32_t count = to->runners->items[next - 1].count;
 		to->failed |= !add_latency(&to->latencies, count, state, end - at);
 		at = end;
 	}
+}
+
+/* Returns the stratum of a latency; `has_preempted`: the slice has samples of preempted threads. */
+static struct stratum_id stratum_of(const struct slice *slice, const struct latency *latency,
+				    enum time_state state, bool has_preempted)
+{
+	bool preempted = state == TIME_RUNNABLE && has_preempted;
+	return (preempted ? stratum_preempted : stratum_on_cpu)(slice->number, latency->count);
 }
 
 /* Sets the latency of a slice's strata, and returns their sum in *busy_ret. */
@@ -69,25 +77,27 @@ static bool set_latency(struct times *times, uint32_t pid, const struct slice *s
 	struct strata *strata = &times->strata;
 	struct slice_latency of = {.runners = &times->runners, .pid = pid};
 	double all[2] = {0}, sampled[2] = {0};
+	bool has_preempted = false;
 	task_states_each(times->states, slice->lifetime, slice->begin_ns, slice->end_ns,
 			 split_interval, &of);
 	struct latencies latencies = of.latencies;
-	for (size_t i = 0; i < latencies.count; i++) {
-		const struct latency *from = &latencies.items[i];
-		bool any = strata_find(strata, stratum_on_cpu(slice->number, from->count)) != NULL;
+	vec_each (from, &latencies) {
+		struct stratum_id id = stratum_preempted(slice->number, from->count);
+		has_preempted |= strata_find(strata, id) != NULL;
+	}
+	vec_each (from, &latencies) {
 		for (int state = 0; state < 2; state++) {
+			struct stratum_id id = stratum_of(slice, from, state, has_preempted);
 			all[state] += from->ns[state];
-			sampled[state] += any ? from->ns[state] : 0;
+			sampled[state] += strata_find(strata, id) ? from->ns[state] : 0;
 		}
 	}
-	for (size_t i = 0; i < latencies.count; i++) {
-		const struct latency *from = &latencies.items[i];
-		struct stratum_id id = stratum_on_cpu(slice->number, from->count);
-		bool any = strata_find(strata, id) != NULL;
+	vec_each (from, &latencies) {
 		for (enum time_state state = 0; state < 2; state++) {
 			double factor = sampled[state] > 0 ? all[state] / sampled[state] : 1;
 			uint64_t ns = weight_round(from->ns[state] * factor);
-			if (!any && sampled[state] > 0)
+			struct stratum_id id = stratum_of(slice, from, state, has_preempted);
+			if (!strata_find(strata, id) && sampled[state] > 0)
 				continue;
 			if (state == TIME_ON_CPU)
 				strata_add_on_cpu(strata, id, ns);
@@ -179,10 +189,11 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 	const struct sp_sample *sample = &record->sample;
 	if (!threads_weigh(times, record, ret))
 		return false;
-	if (!ret->is_wait)
-		ret->stratum = stratum_on_cpu(
-			SLICE_NONE,
-			task_states_parallelism(times->states, sample->pid, sample->time_ns));
+	if (ret->is_wait)
+		return true;
+	uint32_t runners = task_states_parallelism(times->states, sample->pid, ret->begin_ns);
+	ret->stratum = ret->is_preempted ? stratum_preempted(SLICE_NONE, runners)
+					 : stratum_on_cpu(SLICE_NONE, runners);
 	return true;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Modes wall and off-cpu: each thread's life by its states; off-cpu without the time on a CPU.
- * On-CPU samples distribute on-CPU time, and the time in which a thread was preempted. Samples of
- * waits distribute the time of waits (wait_times.h).
+ * On-CPU samples distribute on-CPU time. Samples of preempted threads distribute the time in which
+ * a thread was preempted; in slices that have none, on-CPU samples do. Samples of waits distribute
+ * the time of waits (wait_times.h). weigh() is in thread_samples.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -36,19 +37,19 @@ static struct sp_error *check_off_cpu(const struct times *times)
  */
 void threads_find_kernel_time(struct times *times, const struct sample_weights *weights)
 {
-	double *parts = times->strata.user_part, period = (double)times->period;
+	double *parts = times->strata.user_part, period = times->period;
 	if (!times->user_only)
 		return;
 	memset(parts, 0, times->strata.slice_count * sizeof(*parts));
-	for (size_t i = 0; i < weights->count; i++) {
-		struct stratum_id id = stratum_of_key(weights->items[i].key);
-		if (!stratum_is_of_waits(id) && id.slice != SLICE_NONE)
-			parts[id.slice] += (double)weights->items[i].weight;
+	vec_each (weight, weights) {
+		struct stratum_id id = stratum_of_key(weight->key);
+		if (!stratum_is_of_waits(id) && !stratum_is_preempted(id) && id.slice != SLICE_NONE)
+			parts[id.slice] += (double)weight->weight;
 	}
 	for (uint32_t i = 0; i < times->strata.slice_count; i++) {
 		struct task_totals totals;
 		slices_totals(&times->slices, i, &totals);
-		double running = (double)totals.running_ns;
+		double running = totals.running_ns;
 		double least = running * KERNEL_PART_MIN + period;
 		if (!times->of_tasks)
 			least += 2 * sqrt(running * period);
@@ -73,10 +74,9 @@ static bool compute(struct times *times, const struct sample_weights *weights)
 	if (!waits || !strata_make(strata, weights, times->slices.count))
 		return false;
 	threads_find_kernel_time(times, weights);
-	for (size_t i = 0; i < weights->count; i++)
-		if (stratum_is_of_waits(stratum_of_key(weights->items[i].key)) &&
-		    weights->items[i].weight)
-			waits[count++] = &weights->items[i];
+	vec_each (weight, weights)
+		if (stratum_is_of_waits(stratum_of_key(weight->key)) && weight->weight)
+			waits[count++] = weight;
 	qsort(waits, count, sizeof(*waits), compare_weights);
 	for (uint32_t i = 0; i < strata->slice_count; i++) {
 		const struct slice slice = slices_get(&times->slices, i);
@@ -87,8 +87,10 @@ static bool compute(struct times *times, const struct sample_weights *weights)
 			sampled[stratum_class(stratum_of_key(waits[at]->key))] = waits[at];
 		if (on_cpu)
 			strata_add_on_cpu(strata, stratum_on_cpu(i, 0), totals.running_ns);
-		strata_add(strata, stratum_on_cpu(i, 0), TIME_RUNNABLE,
-			   totals.runnable_ns - totals.woken_ns);
+		struct stratum_id preempted = stratum_preempted(i, 0);
+		if (!strata_find(strata, preempted))
+			preempted = stratum_on_cpu(i, 0);
+		strata_add(strata, preempted, TIME_RUNNABLE, totals.runnable_ns - totals.woken_ns);
 		strata->rests[i].no_stack.ns[TIME_UNKNOWN] = totals.unknown_ns;
 		wait_times_add(times, &slice, &totals, sampled);
 	}
@@ -124,6 +126,7 @@ const struct weigher weigher_wall = {
 	.parts_max = TIME_STATES,
 	.find_roles = threads_find_roles,
 	.check = check_wall,
+	.prepare = threads_find_places,
 	.weigh = threads_weigh,
 	.compute = compute,
 	.split_leaf = split_leaf,
@@ -137,6 +140,7 @@ const struct weigher weigher_off_cpu = {
 	.parts_max = TIME_STATES,
 	.find_roles = threads_find_roles,
 	.check = check_off_cpu,
+	.prepare = threads_find_places,
 	.weigh = threads_weigh,
 	.compute = compute,
 	.split_leaf = split_leaf,

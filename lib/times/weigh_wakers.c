@@ -18,22 +18,6 @@ static void find_roles(const struct sp_reader *reader, const struct sp_analysis_
 		roles_ret[wakes] = ROLE_WAKE;
 }
 
-/* Finds the event of waits, which has their places. */
-static struct sp_error *prepare(struct times *times, const struct analysis_options *options)
-{
-	size_t count = sp_reader_event_count(times->from.reader);
-	CLEANUP_FREE uint8_t *roles = calloc(count + 1, sizeof(*roles));
-	NEED(roles);
-	threads_find_roles(times->from.reader, &options->samples, roles);
-	for (size_t i = 0; times->states && !options->samples.all_threads && i < count; i++) {
-		if (roles[i] != ROLE_WAIT && roles[i] != ROLE_SWITCH)
-			continue;
-		times->place_event = (uint16_t)i;
-		times->place_role = roles[i];
-	}
-	return NULL;
-}
-
 static struct sp_error *check(const struct times *times)
 {
 	return times_check_wakes(times, "mode wakers");
@@ -66,7 +50,7 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 	ret->woken_pid = (times->from.states ? task_states_pid(times->from.states, tid) : 0) ?: tid;
 	if (times->states &&
 	    task_states_wakeup(times->states, tid, record->sample.time_ns, &wakeup)) {
-		ret->lifetime = (uint32_t)task_states_lifetime(times->states, tid, wakeup.begin_ns);
+		ret->lifetime = task_states_lifetime(times->states, tid, wakeup.begin_ns);
 		ret->begin_ns = wakeup.begin_ns;
 		ret->end_ns = wakeup.wake_ns;
 		ret->weight = ret->wait_ns = wakeup.blocked_ns;
@@ -80,8 +64,8 @@ static bool compute(struct times *times, const struct sample_weights *weights)
 	struct strata *strata = &times->strata;
 	if (!strata_make(strata, weights, times->slices.count))
 		return false;
-	for (size_t i = 0; i < strata->count; i++)
-		strata->items[i].ns[TIME_BLOCKED] = strata->items[i].weight;
+	vec_each (stratum, strata)
+		stratum->ns[TIME_BLOCKED] = stratum->weight;
 	return true;
 }
 
@@ -108,7 +92,7 @@ static void add_totals(const struct times *times, const struct state_sums *leave
 	uint64_t blocked = 0, ended = state_sums_total(all);
 	(void)leaves;
 	for (size_t i = 0; times->states && i < task_states_count(times->states); i++)
-		if (!times_leaves_out(times, (uint32_t)i))
+		if (!times_leaves_out(times, i))
 			blocked = weight_add(blocked,
 					     task_states_totals(times->states, i)->blocked_ns);
 	whole->counts = !times->states && counted;
@@ -124,7 +108,7 @@ const struct weigher weigher_wakers = {
 	.parts_max = 1,
 	.find_roles = find_roles,
 	.check = check,
-	.prepare = prepare,
+	.prepare = threads_find_places,
 	.weigh = weigh,
 	.compute = compute,
 	.split_leaf = split_leaf,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "trace/lexer.h"
 
 /* A field is "field:TYPE NAME;	offset:N;	size:N;". */
@@ -73,7 +74,7 @@ static size_t size_of_word(const char *word, size_t length)
 		size_t size;
 	} words[] = {{"u8", 1},	 {"s8", 1},  {"char", 1}, {"u16", 2}, {"s16", 2},
 		     {"u32", 4}, {"s32", 4}, {"u64", 8},  {"s64", 8}};
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < count_of(words); i++)
 		if (strlen(words[i].word) == length && begins(word, length, words[i].word))
 			return words[i].size;
 	return 0;
@@ -136,7 +137,7 @@ static bool take_declaration(struct lexer *lexer, struct format_field *field,
 				return false;
 		}
 	}
-	field->flags = flags_of_type(type, (size_t)(end - type), array);
+	field->flags = flags_of_type(type, end - type, array);
 	return true;
 }
 

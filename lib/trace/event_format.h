@@ -17,8 +17,7 @@
  * argument. The text may be hostile: fields need not lie in a sample (value.h), and trees have a
  * limited depth.
  */
-#ifndef TRACE_EVENT_FORMAT_H
-#define TRACE_EVENT_FORMAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -150,5 +149,3 @@ struct trace_field {
  * "NAME[SIZE]".
  */
 struct trace_field trace_field_find(const char *format, const char *name);
-
-#endif

@@ -71,7 +71,7 @@ static bool add_string(struct kernel_names *names, uint64_t address, const char 
 		end--;
 	if (end - at >= 2 && !memcmp(end - 2, "\\n", 2))
 		end -= 2;
-	char *copy = arena_copy_string(&names->arena, at, (size_t)(end - at));
+	char *copy = arena_copy_string(&names->arena, at, end - at);
 	struct kernel_name *slot = copy ? vec_push(&names->strings) : NULL;
 	if (slot)
 		*slot = (struct kernel_name){address, names->strings.count, copy};
@@ -107,10 +107,8 @@ bool kernel_names_sort(struct kernel_names *names)
 		return false;
 	names->symbols.count--;
 	*end = (struct kernel_name){0};
-	qsort(names->symbols.items, names->symbols.count, sizeof(*names->symbols.items), compare);
-	if (names->strings.count)
-		qsort(names->strings.items, names->strings.count, sizeof(*names->strings.items),
-		      compare);
+	vec_sort(&names->symbols, compare);
+	vec_sort(&names->strings, compare);
 	return true;
 }
 
@@ -144,8 +142,8 @@ const char *kernel_string(const struct kernel_names *names, uint64_t address)
 
 uint64_t kernel_address(const struct kernel_names *names, const char *name)
 {
-	for (size_t i = 0; i < names->symbols.count; i++)
-		if (!strcmp(names->symbols.items[i].text, name))
-			return names->symbols.items[i].address;
+	vec_each (symbol, &names->symbols)
+		if (!strcmp(symbol->text, name))
+			return symbol->address;
 	return 0;
 }

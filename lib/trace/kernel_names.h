@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Texts of kernel addresses in a recording: symbols (kallsyms) and strings (printk_formats). */
-#ifndef TRACE_KERNEL_NAMES_H
-#define TRACE_KERNEL_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ const struct kernel_name *kernel_symbol(const struct kernel_names *names, uint64
 const char *kernel_string(const struct kernel_names *names, uint64_t address);
 /* Returns a symbol's address; 0 if there is none. */
 uint64_t kernel_address(const struct kernel_names *names, const char *name);
-
-#endif

@@ -102,7 +102,7 @@ bool lexer_next(struct lexer *lexer)
 		lexer->kind = LEXER_BAD;
 		return false;
 	}
-	lexer->length = (size_t)(lexer->pos - lexer->at);
+	lexer->length = lexer->pos - lexer->at;
 	return true;
 }
 

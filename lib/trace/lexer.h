@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tokens of an event's format, and the state of its reader. */
-#ifndef TRACE_LEXER_H
-#define TRACE_LEXER_H
+#pragma once
 
 #include "trace/event_format.h"
 
@@ -54,5 +53,3 @@ bool pieces_read(struct lexer *lexer, const char *text, struct format_node *args
 
 /* Reads the text from the format string after "print fmt:" to the end (print.c). */
 bool print_read(struct lexer *lexer);
-
-#endif

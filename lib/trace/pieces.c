@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+
 /* Literals are copied into one text of the format string's size. */
 struct divider {
 	struct lexer *lexer;
@@ -65,7 +67,7 @@ static const char *take_type(const char *at, struct format_piece *piece)
 		unsigned int bytes;
 	} types[] = {{"hh", 1}, {"h", 2}, {"ll", 8}, {"l", 8}, {"L", 8}, {"z", 8}, {"Z", 8}};
 	piece->bytes = 4;
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+	for (size_t i = 0; i < count_of(types); i++) {
 		size_t length = strlen(types[i].letters);
 		if (strncmp(at, types[i].letters, length) != 0)
 			continue;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "trace/value.h"
 
 /*
@@ -66,7 +67,7 @@ static int64_t value_of_word(const char *word)
 		     {"NET_RX_SOFTIRQ", 3},  {"BLOCK_SOFTIRQ", 4},     {"IRQ_POLL_SOFTIRQ", 5},
 		     {"TASKLET_SOFTIRQ", 6}, {"SCHED_SOFTIRQ", 7},     {"HRTIMER_SOFTIRQ", 8},
 		     {"RCU_SOFTIRQ", 9},     {"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1}};
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < count_of(words); i++)
 		if (!strcmp(words[i].word, word))
 			return words[i].value;
 	return -1;
@@ -194,7 +195,7 @@ static size_t size_of(struct lexer *lexer)
 		return 4;
 	if (lexer_accept(lexer, "long"))
 		return lexer_accept(lexer, "long") ? 8 : lexer->long_size;
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+	for (size_t i = 0; i < count_of(types); i++)
 		if (lexer_accept(lexer, types[i].type))
 			return types[i].size;
 	return 0;
@@ -208,7 +209,7 @@ static struct format_node *make_number(struct lexer *lexer, uint64_t value)
 	char *text = node ? lexer_alloc(lexer, (size_t)length + 1) : NULL;
 	if (!text)
 		return NULL;
-	memcpy(text, digits, (size_t)length);
+	memcpy(text, digits, length);
 	node->text = text;
 	node->value = value;
 	return node;
@@ -251,7 +252,7 @@ static const struct function {
 
 static struct format_node *read_function(struct lexer *lexer)
 {
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+	for (size_t i = 0; i < count_of(functions); i++) {
 		if (!lexer_is(lexer, functions[i].name))
 			continue;
 		struct format_node *node = make_node(lexer, functions[i].kind);
@@ -327,7 +328,7 @@ static uint64_t mask_of(const char *type)
 		     {"u16", UINT16_MAX}, {"s16", UINT16_MAX}, {"short", UINT16_MAX},
 		     {"u32", UINT32_MAX}, {"s32", UINT32_MAX}, {"int", UINT32_MAX}};
 	type += strncmp(type, "unsigned ", 9) ? 0 : 9;
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+	for (size_t i = 0; i < count_of(types); i++)
 		if (!strcmp(type, types[i].type))
 			return types[i].mask;
 	return UINT64_MAX;
@@ -382,7 +383,7 @@ static struct format_node *read_operand(struct lexer *lexer)
 		node = make_atom(lexer, lexer_copy(lexer), true);
 		node = node && lexer_next(lexer) ? node : NULL;
 	} else if (lexer->kind == LEXER_CHAR) {
-		node = make_number(lexer, (uint64_t)lexer->at[1]);
+		node = make_number(lexer, lexer->at[1]);
 		node = node && lexer_next(lexer) ? node : NULL;
 	} else if (lexer->kind == LEXER_ITEM) {
 		node = read_item(lexer);
@@ -428,7 +429,7 @@ static int level_of(const struct lexer *lexer)
 	} ops[] = {{"*", 10}, {"/", 10}, {"%", 10}, {"+", 9},  {"-", 9},  {"<<", 8},
 		   {">>", 8}, {"<", 7},	 {">", 7},  {"<=", 7}, {">=", 7}, {"==", 6},
 		   {"!=", 6}, {"&", 5},	 {"^", 4},  {"|", 3},  {"&&", 2}, {"||", 1}};
-	for (size_t i = 0; lexer->kind == LEXER_OP && i < sizeof(ops) / sizeof(*ops); i++)
+	for (size_t i = 0; lexer->kind == LEXER_OP && i < count_of(ops); i++)
 		if (lexer_is(lexer, ops[i].op))
 			return ops[i].level;
 	return 0;

@@ -3,7 +3,6 @@
 #include "trace/trace.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +30,12 @@ struct sp_trace {
 	const struct format *format; /* NULL: none */
 	struct trace_sample sample;
 	VEC(uint8_t) raw;
-	VEC(uint8_t) quiet;	/* the sample's bytes with '_' for blanks in strings */
-	struct trace_text told; /* text printed from `quiet`, made for the first sp_trace_field() */
+	/*
+	 * The sample's bytes with '_' for blanks in strings, so that no string imitates a field,
+	 * and the text printed from them, made for the first sp_trace_field().
+	 */
+	VEC(uint8_t) quiet;
+	struct trace_text quiet_text;
 };
 
 DEFINE_CLEANUP(struct sp_trace *, sp_trace_free)
@@ -45,11 +48,7 @@ static bool take_header(void *arg, const struct trace_header *header)
 	return true;
 }
 
-static int compare_known(const void *a, const void *b)
-{
-	const struct known_tracepoint *x = a, *y = b;
-	return u64_order(x->id, y->id);
-}
+DEFINE_ORDER(compare_known, struct known_tracepoint, id)
 
 static struct known_tracepoint *find_known(const struct sp_trace *trace, uint64_t id)
 {
@@ -160,7 +159,7 @@ static bool take_ids(struct sp_trace *trace, const uint64_t *ids, size_t count)
 		*vec_push(&trace->known) = (struct known_tracepoint){.id = ids[i]};
 	if (!trace->known.count)
 		return true;
-	qsort(trace->known.items, trace->known.count, sizeof(*trace->known.items), compare_known);
+	vec_sort(&trace->known, compare_known);
 	size_t kept = 1;
 	for (size_t i = 1; i < trace->known.count; i++)
 		if (trace->known.items[i].id != trace->known.items[kept - 1].id)
@@ -224,7 +223,7 @@ void sp_trace_free(struct sp_trace *trace)
 	kernel_names_deinit(&trace->names);
 	vec_deinit(&trace->known);
 	vec_deinit(&trace->text.chars);
-	vec_deinit(&trace->told.chars);
+	vec_deinit(&trace->quiet_text.chars);
 	vec_deinit(&trace->raw);
 	vec_deinit(&trace->quiet);
 	free(trace);
@@ -236,7 +235,7 @@ bool sp_trace_take(struct sp_trace *trace, const struct sp_event *event,
 	const struct format *format = find_format(trace, event);
 	size_t size = sample->raw.size;
 	trace->format = NULL;
-	trace->told.chars.count = 0;
+	trace->quiet_text.chars.count = 0;
 	if (!format || !size || !vec_reserve(&trace->raw, size))
 		return false;
 	memcpy(trace->raw.items, sample->raw.bytes, size);
@@ -295,17 +294,13 @@ bool sp_trace_has_field(struct sp_trace *trace, const struct sp_event *event, co
 	return format && format_field(format, name);
 }
 
-/*
- * Prints the sample for a search of fields, as "NAME=WORD" each. Blanks in the sample's strings
- * become
- * '_', so that a string cannot imitate another field. NULL when out of memory.
- */
-static const char *told_of(struct sp_trace *trace)
+/* Prints the sample by its format, for a search of NAME=WORD. NULL when out of memory. */
+static const char *quiet_text(struct sp_trace *trace)
 {
 	const struct format *format = trace->format;
 	struct trace_sample quiet = trace->sample;
-	if (trace->told.chars.count)
-		return trace->told.chars.items;
+	if (trace->quiet_text.chars.count)
+		return trace->quiet_text.chars.items;
 	if (!vec_reserve(&trace->quiet, quiet.size))
 		return NULL;
 	memcpy(trace->quiet.items, quiet.bytes, quiet.size);
@@ -321,16 +316,16 @@ static const char *told_of(struct sp_trace *trace)
 				bytes[at] = '_';
 	}
 	quiet.bytes = trace->quiet.items;
-	text_begin(&trace->told, quiet.size);
-	text_add_sample(&trace->told, &quiet, format);
-	return made(&trace->told);
+	text_begin(&trace->quiet_text, quiet.size);
+	text_add_sample(&trace->quiet_text, &quiet, format);
+	return made(&trace->quiet_text);
 }
 
 /* Returns the value after "NAME=" at the beginning of a word, up to a blank; NULL: not found. */
-static const char *find_told(struct sp_trace *trace, const char *name)
+static const char *find_in_quiet_text(struct sp_trace *trace, const char *name)
 {
 	size_t length = strlen(name);
-	for (const char *word = told_of(trace); word && *word; word += strspn(word, " ")) {
+	for (const char *word = quiet_text(trace); word && *word; word += strspn(word, " ")) {
 		size_t size = strcspn(word, " ");
 		if (size > length + 1 && !strncmp(word, name, length) && word[length] == '=') {
 			text_begin(&trace->text, trace->sample.size);
@@ -347,9 +342,10 @@ const char *sp_trace_field(struct sp_trace *trace, const char *name, bool raw)
 	const struct format_field *field = trace->format ? format_field(trace->format, name) : NULL;
 	if (!field)
 		return NULL;
-	const char *told = raw || field->flags & FIELD_STRING ? NULL : find_told(trace, name);
-	if (told)
-		return told;
+	const char *text =
+		raw || field->flags & FIELD_STRING ? NULL : find_in_quiet_text(trace, name);
+	if (text)
+		return text;
 	text_begin(&trace->text, trace->sample.size);
 	text_add_field(&trace->text, &trace->sample, trace->format, field, NULL);
 	return made(&trace->text);

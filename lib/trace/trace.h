@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The functions of <sprof/trace.h> without a recording, for formats from another source. */
-#ifndef TRACE_TRACE_H
-#define TRACE_TRACE_H
+#pragma once
 
 #include <sprof/trace.h>
 #include "file/tracing_data.h"
@@ -16,5 +15,3 @@ struct trace_source {
 
 /* Like sp_trace_new(), but does not read missing formats from tracefs. */
 struct sp_error *trace_new(const struct trace_source *source, struct sp_trace **ret) SP_MUST_CHECK;
-
-#endif

@@ -436,7 +436,7 @@ static void add_number(struct trace_text *text, const struct conversion *to)
 	unsigned int unused = 64 - 8 * piece->bytes;
 	value = value << unused >> unused;
 	if (strchr("di", piece->letter))
-		value = (uint64_t)((int64_t)(value << unused) >> unused);
+		value = (int64_t)(value << unused) >> unused;
 	snprintf(format, sizeof(format), "%%%s*.*ll%c", piece->flags, piece->letter);
 	/* The format is no literal, but has only these flags and letters. */
 #pragma GCC diagnostic push
@@ -470,7 +470,7 @@ static void add_pointer(struct trace_text *text, const struct conversion *to)
 	if (*letters && strchr("FSfs", *letters))
 		return add_function(text, to);
 	if (*letters && strchr("MmUIih", *letters) &&
-	    (!strchr("Ii", *letters) || strchr("4S6", letters[1]))) {
+	    (!strchr("Ii", *letters) || (letters[1] && strchr("4S6", letters[1])))) {
 		const struct format_node *from = to->piece->arg;
 		while (from->kind == NODE_CAST)
 			from = from->left;
@@ -502,7 +502,7 @@ static void add_piece(struct trace_text *text, const struct trace_sample *sample
 			text->invalid = true;
 			return;
 		}
-		*(piece->star == 'p' ? &to.precision : &to.width) = (int)star;
+		*(piece->star == 'p' ? &to.precision : &to.width) = star;
 	}
 	if (piece->kind == PIECE_LITERAL)
 		text_add(text, "%s", piece->text);
@@ -574,7 +574,7 @@ static void add_raw_field(struct trace_text *text, const struct trace_sample *sa
 	else if (field->size == 1)
 		text_add(text, "%d", (signed char)value);
 	else
-		text_add(text, "%lld", (long long)value);
+		text_add(text, "%lld", value);
 }
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Text of a sample by its event's format, as perf script shows it. */
-#ifndef TRACE_TRACE_TEXT_H
-#define TRACE_TRACE_TEXT_H
+#pragma once
 
 #include "base/vec.h"
 #include "trace/value.h"
@@ -40,9 +39,7 @@ void text_add_fields(struct trace_text *text, const struct trace_sample *sample,
 
 /*
  * Adds a field's value. With `at`, the conversion that prints it is searched from that piece on,
- * and *at moves behind it.
+ * and *at is then the piece after it.
  */
 void text_add_field(struct trace_text *text, const struct trace_sample *sample,
 		    const struct format *format, const struct format_field *field, size_t *at);
-
-#endif

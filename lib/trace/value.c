@@ -124,7 +124,7 @@ static bool value_of_field(const struct trace_sample *sample, const struct forma
 	if (node->kind == NODE_LENGTH)
 		*ret = extent.size;
 	else if (node->kind == NODE_DYNAMIC)
-		*ret = (uint64_t)(extent.bytes - sample->bytes);
+		*ret = extent.bytes - sample->bytes;
 	else
 		*ret = value_read(sample, sample->bytes + field->offset, field->size);
 	return true;

@@ -3,12 +3,9 @@
  * Numbers and bytes of a sample by its event's format. Samples may be hostile: each read is
  * checked, and a text that would need a byte outside the sample is not made.
  */
-#ifndef TRACE_VALUE_H
-#define TRACE_VALUE_H
+#pragma once
 
 #include "trace/event_format.h"
-
-struct kernel_names;
 
 struct trace_sample {
 	const uint8_t *bytes;
@@ -45,5 +42,3 @@ bool value_fields_fit(const struct trace_sample *sample, const struct format *fo
  * index outside the sample. Names that no symbol has are 0.
  */
 bool value_of(const struct trace_sample *sample, struct format_node *node, uint64_t *ret);
-
-#endif

@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/vec.h"
+
 #define BIT(n) ((uint64_t)1 << (n))
 #define NO ARCH_NONE
 
-/* perf: ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8 … r15. */
+/* perf's order: ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8 … r15. */
 static const struct unwind_arch x86_64 = {
 	.name = "x86_64",
 	.machine = EM_X86_64,
@@ -48,7 +50,7 @@ static const struct unwind_arch x86_32 = {
 		      NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO},
 };
 
-/* perf: x0 … x30, sp, pc: DWARF's own numbers. User space has 48 bits of address. */
+/* perf's order: x0 … x30, sp, pc, which are DWARF's numbers. User space has 48 bits of address. */
 static const struct unwind_arch aarch64 = {
 	.name = "aarch64",
 	.machine = EM_AARCH64,
@@ -88,7 +90,7 @@ const struct unwind_arch *arch_find(const char *name, uint64_t abi)
 const struct unwind_arch *arch_of_machine(uint16_t machine)
 {
 	static const struct unwind_arch *const all[] = {&x86_64, &x86_32, &aarch64};
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+	for (size_t i = 0; i < count_of(all); i++)
 		if (all[i]->machine == machine)
 			return all[i];
 	return NULL;

@@ -3,8 +3,7 @@
  * Registers of an architecture: perf's numbers, DWARF's columns, and which of them a function
  * preserves.
  */
-#ifndef UNWIND_ARCH_H
-#define UNWIND_ARCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ const struct unwind_arch *arch_find(const char *name, uint64_t abi);
 
 /* Returns the architecture of an ELF file's machine; NULL: unknown. */
 const struct unwind_arch *arch_of_machine(uint16_t machine);
-
-#endif

@@ -5,12 +5,12 @@
 #include <endian.h>
 #include "base/leb128.h"
 
-/* Compilers nest 2. */
+/* Limit of nested remember_state; compilers nest 2. */
 #define REMEMBERED_MAX 8
-/* The largest of real functions have some thousands. */
+/* Limit of instructions; the largest real functions have some thousands. */
 #define INSTRUCTIONS_MAX 100000
 
-/* Newer than elfutils' dwarf.h may be. */
+/* elfutils' dwarf.h may lack it. */
 #define CFA_AARCH64_NEGATE_RA_STATE_WITH_PC 0x2c
 #define CFA_AARCH64_NEGATE_RA_STATE 0x2d
 
@@ -24,10 +24,13 @@ struct cfi_program {
 	const struct cfi_row *initial; /* row that DW_CFA_restore restores; NULL in the CIE */
 	struct cfi_row remembered[REMEMBERED_MAX];
 	size_t remembered_count;
-	bool until_framed; /* ends when is_framed() */
+	bool until_framed; /* stops when is_framed() is true */
 };
 
-/* A frame pointer is any register to x86 unless a frame is found by it; to arm64 it is no other. */
+/*
+ * Returns whether the function has set up a frame pointer: on x86 the CFA depends on it, on arm64
+ * it is saved.
+ */
 static bool is_framed(const struct cfi_program *program)
 {
 	const struct cfi_row *row = program->row;
@@ -36,7 +39,7 @@ static bool is_framed(const struct cfi_program *program)
 					 : row->rules[fp].kind == RULE_AT;
 }
 
-/* Columns that are not followed (vectors, flags) may have any rule. */
+/* Other columns (vectors, flags) may have any rule: they are not tracked. */
 static bool set_rule(struct cfi_program *program, uint64_t column, struct cfi_rule rule)
 {
 	if (column < program->arch->columns)
@@ -58,7 +61,7 @@ static bool set_cfa(struct cfi_program *program, uint64_t column, int64_t offset
 		return false;
 	program->row->cfa = (struct cfi_rule){
 		.kind = RULE_IS,
-		.column = (uint8_t)column,
+		.column = column,
 		.offset = offset,
 	};
 	return true;
@@ -71,11 +74,11 @@ static bool read_expression(struct cfi_program *program, uint8_t kind, struct cf
 	if (!cursor_uleb(&program->code, &size) || size > UINT32_MAX ||
 	    !cursor_bytes(&program->code, size, &bytes))
 		return false;
-	*ret = (struct cfi_rule){.kind = kind, .size = (uint32_t)size, .expression = bytes};
+	*ret = (struct cfi_rule){.kind = kind, .size = size, .expression = bytes};
 	return true;
 }
 
-/* False where the row that is wanted is complete. */
+/* Advances the address. Returns false if the wanted row is complete. */
 static bool advance(struct cfi_program *program, uint64_t factored)
 {
 	uint64_t distance;
@@ -111,7 +114,7 @@ static bool recall(struct cfi_program *program)
 	return true;
 }
 
-/* Instructions that move on; *done_ret: beyond what is wanted. */
+/* Executes instructions that advance the address; *done_ret: the wanted row is complete. */
 static bool run_advance(struct cfi_program *program, uint8_t op, bool *done_ret)
 {
 	uint8_t u8;
@@ -136,7 +139,7 @@ static bool run_advance(struct cfi_program *program, uint8_t op, bool *done_ret)
 		*done_ret = !advance(program, u32);
 		return true;
 	default: /* DW_CFA_set_loc */
-		at = (size_t)(program->code.pos - program->code.begin);
+		at = program->code.pos - program->code.begin;
 		if (!cfi_read_address(&program->section, &at, program->entry->encoding, &target))
 			return false;
 		program->code.pos = program->code.begin + at;
@@ -155,8 +158,7 @@ static bool run_cfa(struct cfi_program *program, uint8_t op)
 	switch (op) {
 	case DW_CFA_def_cfa:
 		return cursor_uleb(&program->code, &column) &&
-		       cursor_uleb(&program->code, &offset) &&
-		       set_cfa(program, column, (int64_t)offset);
+		       cursor_uleb(&program->code, &offset) && set_cfa(program, column, offset);
 	case DW_CFA_def_cfa_sf:
 		return cursor_uleb(&program->code, &column) &&
 		       cursor_sleb(&program->code, &factored) &&
@@ -167,7 +169,7 @@ static bool run_cfa(struct cfi_program *program, uint8_t op)
 		       set_cfa(program, column, cfa->offset);
 	case DW_CFA_def_cfa_offset:
 		return cfa->kind == RULE_IS && cursor_uleb(&program->code, &offset) &&
-		       set_cfa(program, cfa->column, (int64_t)offset);
+		       set_cfa(program, cfa->column, offset);
 	case DW_CFA_def_cfa_offset_sf:
 		return cfa->kind == RULE_IS && cursor_sleb(&program->code, &factored) &&
 		       !__builtin_mul_overflow(factored, program->entry->data_align, &factored) &&
@@ -211,8 +213,7 @@ static bool run_register(struct cfi_program *program)
 		return false;
 	if (other >= program->arch->columns)
 		return set_rule(program, column, (struct cfi_rule){.kind = RULE_UNDEFINED});
-	return set_rule(program, column,
-			(struct cfi_rule){.kind = RULE_REGISTER, .column = (uint8_t)other});
+	return set_rule(program, column, (struct cfi_rule){.kind = RULE_REGISTER, .column = other});
 }
 
 static bool run_simple(struct cfi_program *program, uint8_t op)
@@ -271,7 +272,7 @@ static bool run_low(struct cfi_program *program, uint8_t op, bool *done_ret)
 		return recall(program);
 	case CFA_AARCH64_NEGATE_RA_STATE:
 	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
-		return true; /* signatures are always taken off */
+		return true; /* signatures are always removed */
 	default:
 		return false;
 	}
@@ -290,7 +291,7 @@ static bool run_one(struct cfi_program *program, bool *done_ret)
 		return true;
 	case DW_CFA_offset:
 		return cursor_uleb(&program->code, &offset) && offset <= INT64_MAX &&
-		       set_offset(program, operand, RULE_AT, (int64_t)offset);
+		       set_offset(program, operand, RULE_AT, offset);
 	case DW_CFA_restore:
 		return restore(program, operand);
 	default:
@@ -315,7 +316,7 @@ static bool run(struct cfi_program *program, const struct cfi_bytes *instruction
 	return true;
 }
 
-/* The CIE's instructions, then the FDE's. */
+/* Executes the CIE's instructions, then the FDE's. */
 static bool run_both(struct cfi_program *program, struct cfi_row *initial)
 {
 	const struct cfi_entry *entry = program->entry;
@@ -334,7 +335,7 @@ static bool run_both(struct cfi_program *program, struct cfi_row *initial)
 bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry, uint64_t vaddr,
 		  struct cfi_row *ret)
 {
-	/* Not zeroed whole: the rows it can remember are large. */
+	/* Not zeroed as a whole: the stack of rows is large. */
 	struct cfi_program program;
 	struct cfi_row initial;
 	program.arch = arch;
@@ -344,12 +345,12 @@ bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry,
 	program.until_framed = false;
 	if (entry->return_column >= arch->columns || !run_both(&program, &initial))
 		return false;
-	ret->return_column = (uint8_t)entry->return_column;
+	ret->return_column = entry->return_column;
 	ret->is_signal = entry->is_signal;
 
 	/*
-	 * The C library's lazy binding on arm64 does not count what the PLT pushed before it: there
-	 * the return address lies above what is said to be the caller's stack pointer.
+	 * Corrects the row of the C library's lazy binding on arm64: it ignores the words that the
+	 * PLT pushed before, so that the return address is above the described CFA.
 	 */
 	const struct cfi_rule *from = &ret->rules[ret->return_column];
 	if (!arch->ra_is_ip && !ret->is_signal && from->kind == RULE_AT && from->offset >= 0 &&

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A row of call frame information: how to find the caller's registers from one address of code. */
-#ifndef UNWIND_CFI_ROW_H
-#define UNWIND_CFI_ROW_H
+#pragma once
 
 #include "elf/cfi.h"
 #include "unwind/arch.h"
@@ -49,5 +48,3 @@ bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry,
  * damaged.
  */
 bool cfi_sets_frame_pointer(const struct unwind_arch *arch, const struct cfi_entry *entry);
-
-#endif

@@ -3,24 +3,23 @@
  * Interface of unwinding engines. An engine is a const struct at the end of its file, listed in
  * unwind.c.
  */
-#ifndef UNWIND_ENGINE_H
-#define UNWIND_ENGINE_H
+#pragma once
 
 #include "unwind/arch.h"
-#include "unwind/unwind_info.h"
+#include "unwind/code_cache.h"
 #include "unwind/expression.h"
 #include "unwind/unwind.h"
 
 /*
- * State that the threads of an engine share. It is constant, except for `codes`, which has its own
- * locks.
+ * State that the threads of an engine share. It is constant, except for `code_cache`, which has its
+ * own locks.
  */
 struct unwind_shared {
 	struct sp_ctx *ctx;
 	const char *arch; /* architecture of the recording */
 	struct unwind_locator locator;
 	struct unwind_files files;
-	struct codes *codes;
+	struct code_cache *code_cache;
 };
 
 /* State of the innermost frame: registers by column; ip and sp are known. */
@@ -42,7 +41,7 @@ struct unwind_engine {
 	void *(*thread_new)(const struct unwind_shared *shared); /* Creates the state of one thread; NULL
 								  * when out of memory. */
 	void (*thread_free)(void *thread);
-	void (*forget_codes)(void *thread); /* Drops all data of unwind_info.h. */
+	void (*drop_code)(void *thread); /* Drops pointers to struct code. */
 	/* Unwinds one stack; `limit` is above 0. */
 	struct unwind_result (*walk)(void *thread, const struct unwind_start *start,
 				     struct unwind_frame *frames, size_t limit);
@@ -51,5 +50,3 @@ struct unwind_engine {
 };
 
 extern const struct unwind_engine engine_cfi, engine_libunwind;
-
-#endif

@@ -12,13 +12,13 @@
 #include "unwind/heuristics.h"
 #include "unwind/unwind_rows.h"
 
-/* How many frames of unknown code are followed to see whether they lead to known code. */
+/* Limit of frames of unknown code that are followed to reach known code. */
 #define CHAIN_MAX 64
 
-/* A stack needs one search, rarely more: after it, frames restore the frame pointer. */
+/* Limit of searches in a stack: after the first one, frames restore the frame pointer. */
 #define SEARCHES_MAX 4
 
-/* A stack on its way. */
+/* State of unwinding a stack. */
 struct cfi_walk {
 	struct rows *rows; /* the thread's */
 	const struct unwind_arch *arch;
@@ -28,9 +28,9 @@ struct cfi_walk {
 	uint64_t ip, sp;
 	bool exact;   /* same as in struct unwind_frame */
 	enum unwind_method method; /* how the frame was found */
-	bool is_whole; /* the outermost frame is known to be one */
-	bool switched; /* a signal came while another stack was in use: no copy of that is there */
-	unsigned int searches; /* number of searches for an unknown frame pointer that are left */
+	bool is_whole; /* the outermost frame has an outermost function */
+	bool switched; /* a signal interrupted code on another stack, which was not copied */
+	unsigned int searches; /* remaining searches for an unknown frame pointer */
 	struct unwind_result *result;
 };
 
@@ -62,12 +62,12 @@ static enum step missing(struct cfi_walk *walk, uint64_t address)
 	return STEP_TRUNCATED;
 }
 
-/* The frame that was come to; false where that is no progress, or the end of all. */
+/* Continues at a frame. Returns STEP_BAD if the stack pointer does not advance. */
 static enum step arrive(struct cfi_walk *walk, uint64_t ip, uint64_t sp, bool pushed,
 			enum unwind_method method)
 {
 	ip &= walk->arch->ip_mask;
-	/* A leaf that was not called by a push need not have moved the stack pointer. */
+	/* On arm64, a leaf function need not move the stack pointer. */
 	bool still = walk->exact && !pushed && sp == walk->sp && ip != walk->ip;
 	if (sp <= walk->sp && !still)
 		return STEP_BAD;
@@ -79,8 +79,8 @@ static enum step arrive(struct cfi_walk *walk, uint64_t ip, uint64_t sp, bool pu
 }
 
 /*
- * True for a register that is saved below the stack pointer: it has been restored already. At the
- * end of a function, compilers describe only the frame.
+ * Returns whether a register is saved below the stack pointer: it is restored already. Compilers do
+ * not describe the end of a function.
  */
 static inline bool is_taken_back(const struct cfi_walk *walk, uint64_t address)
 {
@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) enum step step_simple(struct cfi_wa
 	unsigned int saved = row->saved;
 	uint64_t known = registers->known & arch->preserved;
 	while (saved) {
-		unsigned int slot = (unsigned int)__builtin_ctz(saved);
+		unsigned int slot = __builtin_ctz(saved);
 		unsigned int column = arch->slots[slot];
 		saved &= saved - 1;
 		uint64_t address = cfa + 8 * (uint64_t)(int64_t)row->at[slot];
@@ -139,7 +139,7 @@ static inline __attribute__((always_inline)) enum step step_simple(struct cfi_wa
 		if (!is_taken_back(walk, address))
 			known &= ~((uint64_t)1 << column);
 	}
-	/* On arm64 it may be in its register still. */
+	/* On arm64, the return address may still be in its register. */
 	if (!(known >> arch->ra & 1))
 		return STEP_NO_INFO;
 	registers->values[arch->sp] = cfa;
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) enum step step_simple(struct cfi_wa
 		      row->kind == ROW_GO ? UNWIND_BY_GO : UNWIND_BY_CFI);
 }
 
-/* A rule's value; STEP_NO_INFO also where it is said to be undefined. */
+/* Computes a rule's value; STEP_NO_INFO also if the rule is "undefined". */
 static enum step rule_value(struct cfi_walk *walk, const struct cfi_rule *rule, unsigned int column,
 			    uint64_t cfa, uint64_t *ret)
 {
@@ -222,7 +222,7 @@ static bool has_expression(const struct cfi_row *row)
 	return false;
 }
 
-/* The registers of the frame that a full row leads to, but for ip and sp. */
+/* Computes the caller's registers by a full row, except ip and sp. */
 static void full_registers(struct cfi_walk *walk, const struct cfi_row *row, uint64_t cfa,
 			   struct frame_registers *ret)
 {
@@ -273,7 +273,7 @@ static enum step step_full(struct cfi_walk *walk, const struct cfi_row *row)
 	if (!row->is_signal)
 		return arrive(walk, ip, sp, arch->calls_push && rule.kind != RULE_REGISTER,
 			      row->is_go ? UNWIND_BY_GO : UNWIND_BY_CFI);
-	/* A signal may come on a stack of its own. */
+	/* A signal handler may run on a stack of its own. */
 	walk->switched = stack_is_another(&walk->stack, sp);
 	walk->ip = ip & arch->ip_mask;
 	walk->sp = sp;
@@ -282,12 +282,12 @@ static enum step step_full(struct cfi_walk *walk, const struct cfi_row *row)
 	return STEP_DONE;
 }
 
-/* The frame record that a frame pointer points to. */
+/* A frame record, to which a frame pointer points; `sp`: the address after it. */
 struct record {
 	uint64_t fp, ip, sp;
 };
 
-/* STEP_NO_INFO where it cannot be one. */
+/* Loads the frame record at `fp`. Returns STEP_NO_INFO if it cannot be one. */
 static enum step read_record(struct cfi_walk *walk, uint64_t fp, uint64_t sp, struct record *ret)
 {
 	uint64_t word = walk->arch->word;
@@ -295,7 +295,7 @@ static enum step read_record(struct cfi_walk *walk, uint64_t fp, uint64_t sp, st
 		return STEP_NO_INFO;
 	if (!stack_load_sized(&walk->stack, fp, word, &ret->fp) ||
 	    !stack_load_sized(&walk->stack, fp + word, word, &ret->ip)) {
-		/* Whatever else it may hold: that far up it points to a frame or to nothing. */
+		/* Far above the copy, it is no frame pointer, but another value in the register. */
 		bool near = fp - walk->stack.low < walk->stack.size + ((uint64_t)1 << 20);
 		return near ? missing(walk, fp) : STEP_NO_INFO;
 	}
@@ -304,7 +304,7 @@ static enum step read_record(struct cfi_walk *walk, uint64_t fp, uint64_t sp, st
 	return STEP_DONE;
 }
 
-/* Whether frame pointers lead from unknown code to known code. */
+/* Returns whether frame pointers lead from unknown code to known code. */
 static bool leads_to_code(struct cfi_walk *walk)
 {
 	uint64_t fp = walk->registers.values[walk->arch->fp], sp = walk->sp;
@@ -323,7 +323,7 @@ static bool leads_to_code(struct cfi_walk *walk)
 	return false;
 }
 
-/* The return address of a function that has made no frame, if it is seen to be one. */
+/* Finds the return address of a function that has not made a frame, if the code proves that. */
 static bool leaf_return(struct cfi_walk *walk, uint64_t *ret)
 {
 	const struct unwind_arch *arch = walk->arch;
@@ -352,7 +352,7 @@ static bool leaf_return(struct cfi_walk *walk, uint64_t *ret)
 	return guess_is_call_to(&call, place.vaddr);
 }
 
-/* On arm64 a function that calls nothing may have a frame record of its own all the same. */
+/* On arm64, even a function without calls may have a frame record. */
 static bool has_own_record(struct cfi_walk *walk, uint64_t returned)
 {
 	const struct unwind_arch *arch = walk->arch;
@@ -364,9 +364,9 @@ static bool has_own_record(struct cfi_walk *walk, uint64_t returned)
 }
 
 /*
- * Whether the caller that a frame pointer leads to is seen to have called something else than
- * the code here, which has no call frame information: then the frame pointer is that of
- * another function, and this one keeps none.
+ * Returns whether the caller at the frame pointer has evidently called another function than this
+ * code, which has no call frame information. Then the frame pointer is that function's, and this
+ * code keeps none.
  */
 static bool is_anothers(struct cfi_walk *walk, uint64_t returned)
 {
@@ -381,10 +381,10 @@ static bool is_anothers(struct cfi_walk *walk, uint64_t returned)
 	if (!code || !code_vaddr(code, caller.offset, &place.vaddr))
 		return false;
 	place.ip = place.vaddr + 1;
-	if (!guess_call_target(&place, &target) || code_plt(code, target, &plt))
+	if (!guess_call_target(&place, &target) || code_plt_start(code, target, &plt))
 		return false;
 	bool same = here.module == caller.module && code_vaddr(code, here.offset, &vaddr);
-	if (code_find(code, walk->arch, target, &entry))
+	if (code_find_cfi(code, walk->arch, target, &entry))
 		return !same || vaddr < entry.start || vaddr - entry.start >= entry.size;
 	return same && target > vaddr;
 }
@@ -431,7 +431,7 @@ static enum step step_trampoline(struct cfi_walk *walk, uint64_t ip)
 	return arrive(walk, ip, sp, true, UNWIND_BY_FRAME_POINTER);
 }
 
-/* Arrives at the caller that a record has. */
+/* Continues in the caller that a record has. */
 static enum step step_to_record(struct cfi_walk *walk, const struct record *record)
 {
 	const struct unwind_arch *arch = walk->arch;
@@ -443,7 +443,7 @@ static enum step step_to_record(struct cfi_walk *walk, const struct record *reco
 	registers->values[arch->sp] = record->sp;
 	registers->values[arch->ra] = record->ip;
 	registers->known = (uint64_t)1 << arch->fp | (uint64_t)1 << arch->ra;
-	/* On arm64 the record is anywhere in its frame. */
+	/* On arm64, a function's record may be anywhere in its frame. */
 	if (arch->calls_push)
 		registers->known |= (uint64_t)1 << arch->sp;
 	walk->result->frame_pointers++;
@@ -463,7 +463,7 @@ static enum step step_over_caller(struct cfi_walk *walk)
 	return step_to_record(walk, &record);
 }
 
-/* `pointed`: the code keeps one, as far as can be seen. */
+/* Unwinds by frame pointer. `pointed`: the code probably keeps one. */
 static enum step step_by_frame_pointer(struct cfi_walk *walk, bool pointed)
 {
 	const struct unwind_arch *arch = walk->arch;
@@ -480,7 +480,7 @@ static enum step step_by_frame_pointer(struct cfi_walk *walk, bool pointed)
 		return STEP_NO_INFO;
 	uint64_t fp = registers->values[arch->fp];
 	if (fp == 0) {
-		/* The ABI's mark of the outermost frame. */
+		/* A frame pointer of 0 is the ABI's mark of the outermost frame. */
 		walk->ip = 0;
 		walk->is_whole = true;
 		walk->result->frame_pointers++;
@@ -521,7 +521,7 @@ static bool could_return_to(const struct cfi_walk *walk, uint64_t ip)
 	next.result = &result;
 	const struct row *row = row_of(&next, ip, false);
 	if (row->kind != ROW_SIMPLE || !place_of(&next, ip - 1, &here) ||
-	    !code_find(here.code, walk->arch, here.vaddr, &entry) ||
+	    !code_find_cfi(here.code, walk->arch, here.vaddr, &entry) ||
 	    step_simple(&next, row) != STEP_DONE)
 		return false;
 	if (next.ip == 0 || probes_page(&next))
@@ -545,13 +545,13 @@ static bool leave_return_probe(struct cfi_walk *walk, const struct unwind_frame 
 	struct cfi_entry entry;
 	if (walk->exact || !probes_page(walk) ||
 	    !place_of(walk, callee->ip - !callee->exact, &place) ||
-	    !code_find(place.code, walk->arch, place.vaddr, &entry))
+	    !code_find_cfi(place.code, walk->arch, place.vaddr, &entry))
 		return false;
 	uint64_t bias = callee->ip - !callee->exact - place.vaddr;
 	size_t count = code_calls(place.code, entry.start, calls);
 	for (size_t i = 0; i < count; i++) {
 		if (!could_return_to(walk, calls[i] + bias) ||
-		    !code_find(place.code, walk->arch, calls[i] - 1, &entry))
+		    !code_find_cfi(place.code, walk->arch, calls[i] - 1, &entry))
 			continue;
 		if (found && entry.start != start)
 			return false;
@@ -617,12 +617,6 @@ static enum step step(struct cfi_walk *walk, const struct row *row)
 	return step == STEP_NO_INFO && walk->searches ? step_over_caller(walk) : step;
 }
 
-static enum unwind_end end_of(enum step step)
-{
-	return step == STEP_TRUNCATED ? UNWIND_TRUNCATED
-	       : step == STEP_BAD     ? UNWIND_BAD_MEMORY
-				      : UNWIND_NO_INFO;
-}
 /* Number of outermost frames that may follow a fiber's first one. */
 #define FIBER_FRAMES 4
 
@@ -648,8 +642,8 @@ static bool is_put_there(struct cfi_walk *walk, const struct unwind_frame *frame
 }
 
 /*
- * Ends a stack at a fiber's first function. Its return address was put there, and the frames that
- * seem to have called it are none.
+ * Ends a stack at a fiber's first function: its return address was not put there by a call, so the
+ * frames above it are no callers.
  */
 static bool end_at_fiber(struct cfi_walk *walk, const struct unwind_frame *frames, size_t most)
 {
@@ -714,14 +708,14 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		.result = &result,
 	};
 	enum step left = STEP_DONE;
-	/* The first frame is there even where a call of NULL is. */
+	/* The first frame exists even after a call of NULL. */
 	while (left == STEP_DONE && (walk.ip != 0 || result.count == 0)) {
 		const struct row *row = row_of(&walk, walk.ip, walk.exact);
 		bool unmapped = row->kind == ROW_UNMAPPED;
 		if (unmapped && result.count > 0 &&
 		    leave_return_probe(&walk, &frames[result.count - 1]))
 			continue;
-		/* From here on the row may be gone, where there is no module. */
+		/* The row's memory may be reused from here on, if there is no module. */
 		bool unknown = row->kind == ROW_NO_CODE || (unmapped && !leads_to_code(&walk));
 		if (unknown && result.count > 0) {
 			result.blind = probes_page(&walk);
@@ -734,7 +728,7 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 			return result;
 		}
 		frames[result.count++] = (struct unwind_frame){
-			.ip = walk.ip, .sp = walk.sp, .exact = walk.exact, .method = (uint8_t)walk.method};
+			.ip = walk.ip, .sp = walk.sp, .exact = walk.exact, .method = walk.method};
 		left = unknown	  ? STEP_NO_INFO
 		       : unmapped ? step_by_frame_pointer(&walk, true)
 				  : step(&walk, row);
@@ -745,7 +739,9 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 	    end_at_fiber(&walk, frames, left == STEP_DONE ? 1 : FIBER_FRAMES))
 		left = STEP_DONE;
 	if (left != STEP_DONE)
-		result.end = end_of(left);
+		result.end = left == STEP_TRUNCATED ? UNWIND_TRUNCATED
+			     : left == STEP_BAD	    ? UNWIND_BAD_MEMORY
+						    : UNWIND_NO_INFO;
 	const struct unwind_frame *last = &frames[result.count - 1];
 	if (left == STEP_NO_INFO && !result.blind)
 		result.blind = locate(&walk, last->ip - !last->exact).module;
@@ -768,9 +764,9 @@ static void thread_free(void *arg)
 	free(rows);
 }
 
-static void forget_codes(void *arg)
+static void drop_code(void *arg)
 {
-	rows_forget(arg);
+	rows_drop_code(arg);
 }
 
 static void add_stats(const void *arg, struct unwind_stats *stats)
@@ -793,7 +789,7 @@ const struct unwind_engine engine_cfi = {
 	.refuse = refuse,
 	.thread_new = thread_new,
 	.thread_free = thread_free,
-	.forget_codes = forget_codes,
+	.drop_code = drop_code,
 	.walk = walk_stack,
 	.add_stats = add_stats,
 };

@@ -13,7 +13,7 @@
 #include <string.h>
 #include "base/vec.h"
 
-/* Exported, and what perf uses, but in no header. */
+/* Exported, and used by perf, but in no header. */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip,
 					      unw_dyn_info_t *table, unw_proc_info_t *info,
 					      int need_unwind_info, void *arg);
@@ -34,22 +34,22 @@ struct stack_walk {
 	const struct unwind_shared *shared;
 	const struct unwind_start *start;
 	const struct code *code;       /* module of the last request; or NULL */
-	const struct cfi_table *table; /* its */
+	const struct cfi_table *table; /* the module's table */
 	uint64_t bias; /* difference between run time addresses and the file's */
 	int32_t made[2]; /* table of one entry, for a module without a sorted table */
 	struct libunwind_thread *thread;
-	struct cfi_bytes entry; /* table, CIE and FDE that were written; of size 0: none */
-	bool missed;   /* in this step a word was needed that is not in the copy */
+	struct cfi_bytes entry; /* table, CIE and FDE that were written; size 0: none */
+	bool missed;   /* this step needed a word that the copy lacks */
 	uint64_t missing;
 	bool switched; /* same as in struct unwind_result */
 };
 
 /* Address of `made` for libunwind; no code can be there. */
 #define MADE_AT 16
-/* Instructions of an entry: those of real functions have some thousand bytes. */
+/* Limit of instructions of an entry: those of real functions have some thousand bytes. */
 #define MADE_MAX ((size_t)1 << 16)
 
-/* Words may begin before the bytes and end behind them: libunwind asks for aligned ones. */
+/* Loads an aligned word for libunwind. It may begin before the bytes, or end after them. */
 static bool in_bytes(const struct cfi_bytes *bytes, uint64_t vaddr, uint64_t *ret)
 {
 	uint8_t word[sizeof(*ret)] = {0};
@@ -73,17 +73,17 @@ static bool instructions(const struct stack_walk *walk, uint64_t address, uint64
 	if (!location.module ||
 	    (location.module->kind != MODULE_FILE && location.module->kind != MODULE_VDSO))
 		return false;
-	const struct code *code = codes_get(shared->codes, location.module, location.pid);
+	const struct code *code = code_cache_get(shared->code_cache, location.module, location.pid);
 	uint64_t vaddr;
 	uint8_t bytes[sizeof(*ret)];
 	if (!code || !code_vaddr(code, location.offset, &vaddr) ||
-	    !code_text(code, vaddr, sizeof(bytes), bytes))
+	    !code_read(code, vaddr, sizeof(bytes), bytes))
 		return false;
 	memcpy(ret, bytes, sizeof(bytes));
 	return true;
 }
 
-/* Bytes of an entry in the making. */
+/* Buffer for an entry. */
 static bool put(struct libunwind_thread *thread, const void *bytes, size_t size)
 {
 	if (!vec_reserve(&thread->made, thread->made.count + size))
@@ -104,46 +104,46 @@ static bool put_u64(struct libunwind_thread *thread, uint64_t value)
 	return put(thread, &value, sizeof(value));
 }
 
-/* Either kind of LEB128, ten bytes long: sign and zeroes fill it. */
+/* Writes either kind of LEB128 in ten bytes, filled up with sign bits or zeros. */
 static bool put_leb128(struct libunwind_thread *thread, int64_t value, bool is_signed)
 {
 	uint8_t bytes[10];
 	for (size_t i = 0; i < sizeof(bytes); i++) {
-		bytes[i] = (uint8_t)((value & 0x7f) | (i + 1 < sizeof(bytes) ? 0x80 : 0));
+		bytes[i] = (value & 0x7f) | (i + 1 < sizeof(bytes) ? 0x80 : 0);
 		value = is_signed ? value >> 7 : (int64_t)((uint64_t)value >> 7);
 	}
 	return put(thread, bytes, sizeof(bytes));
 }
 
-/* Writes a block's length where room for it was left. */
+/* Writes a block's length into its reserved place. */
 static void end_block(struct libunwind_thread *thread, size_t begin)
 {
-	uint32_t size = (uint32_t)(thread->made.count - begin - sizeof(size));
+	uint32_t size = thread->made.count - begin - sizeof(size);
 	memcpy(thread->made.items + begin, &size, sizeof(size));
 }
 
-/* Table, CIE, FDE; all addresses are those of the run. `at`: where they will be. */
+/* Writes table, CIE and FDE with run-time addresses. `at`: their address. */
 static bool write_entry(struct libunwind_thread *thread, const struct cfi_entry *entry,
 			uint64_t at, uint64_t bias)
 {
 	static const uint8_t version = 1, absolute = 0;
 	const char *letters = entry->is_signal ? "zRS" : "zR";
-	uint8_t column = (uint8_t)entry->return_column;
+	uint8_t column = entry->return_column;
 	thread->made.count = 0;
-	/* The table's one pair: start and FDE, from the table on. */
+	/* The table has one pair: the start, and the FDE's distance from the table. */
 	if (!put_u64(thread, 0))
 		return false;
 	size_t cie = thread->made.count;
 	if (!put_u32(thread, 0) || !put_u32(thread, 0) || !put(thread, &version, 1) ||
 	    !put(thread, letters, strlen(letters) + 1) ||
-	    !put_leb128(thread, (int64_t)entry->code_align, false) ||
+	    !put_leb128(thread, entry->code_align, false) ||
 	    !put_leb128(thread, entry->data_align, true) || !put(thread, &column, 1) ||
 	    !put_leb128(thread, 1, false) || !put(thread, &absolute, 1) ||
 	    !put(thread, entry->initial.bytes, entry->initial.size))
 		return false;
 	end_block(thread, cie);
 	size_t fde = thread->made.count;
-	if (!put_u32(thread, 0) || !put_u32(thread, (uint32_t)(fde + 4 - cie)) ||
+	if (!put_u32(thread, 0) || !put_u32(thread, fde + 4 - cie) ||
 	    !put_u64(thread, entry->start + bias) || !put_u64(thread, entry->size) ||
 	    !put_leb128(thread, 0, false) ||
 	    !put(thread, entry->program.bytes, entry->program.size))
@@ -161,14 +161,13 @@ static void use_debug_frame(struct stack_walk *walk, uint64_t vaddr)
 	const struct unwind_arch *arch = walk->start->arch;
 	walk->entry.size = 0;
 	if (cfi_find(code_eh_frame(walk->code), vaddr, &entry) ||
-	    !code_find(walk->code, arch, vaddr, &entry) || entry.word != sizeof(unw_word_t) ||
+	    !code_find_cfi(walk->code, arch, vaddr, &entry) || entry.word != sizeof(unw_word_t) ||
 	    entry.return_column >= arch->columns || entry.initial.size > MADE_MAX ||
 	    entry.program.size > MADE_MAX)
 		return;
 	uint64_t end = 0;
 	const struct image *image = code_image(walk->code);
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct image_load *load = &image->loads.items[i];
+	vec_each (load, &image->loads) {
 		if (load->vaddr + load->memory_size > end)
 			end = load->vaddr + load->memory_size;
 	}
@@ -181,12 +180,11 @@ static void use_debug_frame(struct stack_walk *walk, uint64_t vaddr)
 		};
 }
 
-/* libunwind reads addresses of personality routines from a module's data, without any use here. */
+/* libunwind loads addresses of personality routines from a module's data, and does not use them. */
 static bool in_data(const struct stack_walk *walk, uint64_t vaddr)
 {
 	const struct image *image = code_image(walk->code);
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct image_load *load = &image->loads.items[i];
+	vec_each (load, &image->loads) {
 		if (!load->executable && vaddr >= load->vaddr &&
 		    vaddr - load->vaddr < load->memory_size)
 			return true;
@@ -215,7 +213,7 @@ static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
 		*value = 0;
 		return 0;
 	}
-	/* Instructions: it knows returns from signals and PLT entries by them. */
+	/* Loads instructions: libunwind recognizes returns from signals and PLT entries by them. */
 	found = found || instructions(walk, address, &word);
 	if (found) {
 		*value = word;
@@ -234,8 +232,7 @@ static int access_register(unw_addr_space_t space, unw_regnum_t number, unw_word
 {
 	const struct stack_walk *walk = arg;
 	(void)space;
-	if (write || number < 0 ||
-	    !register_known(&walk->start->registers, (unsigned int)number))
+	if (write || number < 0 || !register_known(&walk->start->registers, number))
 		return -UNW_EBADREG;
 	*value = walk->start->registers.values[number];
 	return 0;
@@ -248,21 +245,21 @@ static int access_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t
 	return -UNW_EBADREG;
 }
 
-/* Makes a table of the entry that was found, relative to the section. */
+/* Makes a table of the found entry, relative to the section. */
 static bool make_table(struct stack_walk *walk, uint64_t vaddr, unw_dyn_info_t *ret)
 {
 	struct cfi_entry entry;
 	if (!cfi_find(walk->table, vaddr, &entry))
 		return false;
-	walk->made[0] = (int32_t)(entry.start - walk->table->section.bytes.vaddr);
-	walk->made[1] = (int32_t)entry.offset;
+	walk->made[0] = entry.start - walk->table->section.bytes.vaddr;
+	walk->made[1] = entry.offset;
 	ret->u.rti.segbase = walk->table->section.bytes.vaddr + walk->bias;
 	ret->u.rti.table_data = MADE_AT;
 	ret->u.rti.table_len = 1;
 	return true;
 }
 
-/* From here on reads are of the module at `ip`; false where there is none with a table. */
+/* Selects the module at `ip` for later loads. Returns false if it has no table. */
 static bool use_module(struct stack_walk *walk, uint64_t ip, uint64_t *vaddr_ret)
 {
 	const struct unwind_shared *shared = walk->shared;
@@ -273,7 +270,7 @@ static bool use_module(struct stack_walk *walk, uint64_t ip, uint64_t *vaddr_ret
 	if (!location.module ||
 	    (location.module->kind != MODULE_FILE && location.module->kind != MODULE_VDSO))
 		return false;
-	walk->code = codes_get(shared->codes, location.module, location.pid);
+	walk->code = code_cache_get(shared->code_cache, location.module, location.pid);
 	if (!walk->code || !code_vaddr(walk->code, location.offset, vaddr_ret))
 		return false;
 	walk->bias = ip - *vaddr_ret;
@@ -284,7 +281,7 @@ static bool use_module(struct stack_walk *walk, uint64_t ip, uint64_t *vaddr_ret
 	return walk->table || walk->entry.size;
 }
 
-/* By the entry that was written. */
+/* Finds the entry that was written. */
 static int search_made(struct stack_walk *walk, unw_word_t ip, unw_proc_info_t *info, int need)
 {
 	unw_dyn_info_t described = {
@@ -321,7 +318,7 @@ static int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	return search_unwind_table(space, ip, &described, info, need, arg);
 }
 
-/* libunwind keeps what it made of a procedure in pools of its own. */
+/* libunwind owns what it made of a procedure: there is nothing to free. */
 static void put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *arg)
 {
 	(void)space, (void)info, (void)arg;
@@ -382,14 +379,14 @@ static void thread_free(void *arg)
 	free(thread);
 }
 
-static void forget_codes(void *arg)
+static void drop_code(void *arg)
 {
 	struct libunwind_thread *thread = arg;
 	unw_flush_cache(thread->space, 0, 0);
 	thread->view = UINT32_MAX;
 }
 
-/* How the stack ended, by what the last step gave. */
+/* Converts the result of the last step to the end of the stack. */
 static enum unwind_end end_of(const struct stack_walk *walk, int step)
 {
 	if (walk->missed)
@@ -439,7 +436,10 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		signal = unw_is_signal_frame(&cursor) > 0;
 		result.signals += signal;
 		walk.missed = false;
-		/* It may know the procedure, and yet read its expressions from the module. */
+		/*
+		 * libunwind may cache the procedure, and still load its expressions from the
+		 * module.
+		 */
 		use_module(&walk, ip - !exact, &vaddr);
 		step = unw_step(&cursor);
 		exact = signal;
@@ -465,6 +465,6 @@ const struct unwind_engine engine_libunwind = {
 	.refuse = refuse,
 	.thread_new = thread_new,
 	.thread_free = thread_free,
-	.forget_codes = forget_codes,
+	.drop_code = drop_code,
 	.walk = walk_stack,
 };

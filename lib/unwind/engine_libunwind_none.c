@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For builds without libunwind. */
+/* Stands for the engine in builds without libunwind. */
 #include "unwind/engine.h"
 
 static const char *refuse(const char *arch)

@@ -5,7 +5,7 @@
 #include "base/leb128.h"
 
 #define DEPTH 64
-/* Loops are allowed: compilers make none, but nothing forbids them. */
+/* Limit of operations: loops are allowed, but compilers make none. */
 #define STEPS 1000
 
 struct expression_state {
@@ -40,16 +40,6 @@ static int64_t as_signed(const struct expression_state *state, uint64_t value)
 	return state->arch->word == 4 ? (int32_t)value : (int64_t)value;
 }
 
-static enum expression_end push_register(struct expression_state *state, uint64_t column,
-					 int64_t offset)
-{
-	if (column >= state->arch->columns)
-		return EXPRESSION_BAD;
-	if (!register_known(state->registers, (unsigned int)column))
-		return EXPRESSION_UNKNOWN;
-	return push(state, state->registers->values[column] + (uint64_t)offset);
-}
-
 /* Pushes a constant of `size` bytes that follows the opcode. */
 static enum expression_end push_constant(struct expression_state *state, size_t size,
 					 bool is_signed)
@@ -62,7 +52,7 @@ static enum expression_end push_constant(struct expression_state *state, size_t 
 		value |= (uint64_t)bytes[i] << 8 * i;
 	unsigned int unused = 64 - 8 * (unsigned int)size;
 	if (is_signed)
-		value = (uint64_t)((int64_t)(value << unused) >> unused);
+		value = (int64_t)(value << unused) >> unused;
 	return push(state, value);
 }
 
@@ -109,7 +99,7 @@ static enum expression_end arrange(struct expression_state *state, uint8_t op)
 		items[n - 1] = items[n - 2];
 		items[n - 2] = top;
 		return EXPRESSION_OK;
-	default: /* DW_OP_rot: the top goes below the next two */
+	default: /* DW_OP_rot: the top moves below the next two */
 		if (n < 3)
 			return EXPRESSION_BAD;
 		uint64_t first = items[n - 1];
@@ -166,7 +156,7 @@ static bool calculate(const struct expression_state *state, uint8_t op, uint64_t
 	case DW_OP_div:
 		if (b == 0)
 			return false;
-		/* The one quotient that does not fit, and traps. */
+		/* This quotient overflows, and traps. */
 		*ret = b_signed == -1 ? 0 - a : (uint64_t)(a_signed / b_signed);
 		return true;
 	case DW_OP_mod:
@@ -181,7 +171,7 @@ static bool calculate(const struct expression_state *state, uint8_t op, uint64_t
 		*ret = b < bits ? a >> b : 0;
 		return true;
 	case DW_OP_shra:
-		*ret = (uint64_t)(a_signed >> (b < bits ? b : bits - 1));
+		*ret = a_signed >> (b < bits ? b : bits - 1);
 		return true;
 	default:
 		*ret = compare(op, a_signed, b_signed);
@@ -255,9 +245,8 @@ static enum expression_end constant(struct expression_state *state, uint8_t op)
 	case DW_OP_constu:
 		return cursor_uleb(&state->code, &value) ? push(state, value) : EXPRESSION_BAD;
 	default: /* DW_OP_consts */
-		return cursor_sleb(&state->code, &value_signed)
-			       ? push(state, (uint64_t)value_signed)
-			       : EXPRESSION_BAD;
+		return cursor_sleb(&state->code, &value_signed) ? push(state, value_signed)
+								: EXPRESSION_BAD;
 	}
 }
 
@@ -269,7 +258,11 @@ static enum expression_end registers(struct expression_state *state, uint8_t op)
 		return EXPRESSION_BAD;
 	if (!cursor_sleb(&state->code, &offset))
 		return EXPRESSION_BAD;
-	return push_register(state, column, offset);
+	if (column >= state->arch->columns)
+		return EXPRESSION_BAD;
+	if (!register_known(state->registers, column))
+		return EXPRESSION_UNKNOWN;
+	return push(state, state->registers->values[column] + (uint64_t)offset);
 }
 
 static enum expression_end step(struct expression_state *state, uint8_t op)

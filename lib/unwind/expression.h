@@ -3,8 +3,7 @@
  * Evaluates DWARF expressions of call frame information. They use only registers and the stack copy.
  * Their bytes are untrusted, so their cost is limited.
  */
-#ifndef UNWIND_EXPRESSION_H
-#define UNWIND_EXPRESSION_H
+#pragma once
 
 #include "unwind/arch.h"
 #include "unwind/stack_memory.h"
@@ -35,5 +34,3 @@ enum expression_end expression_evaluate(const struct unwind_arch *arch, const ui
 					size_t size, const struct frame_registers *registers,
 					const struct stack_copy *stack, const uint64_t *initial,
 					uint64_t *ret, uint64_t *address_ret);
-
-#endif

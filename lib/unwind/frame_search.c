@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "unwind/frame_search.h"
 
-#include <elf.h>
 #include "unwind/heuristics.h"
 
-/* Smaller numbers are no code's address. */
+/* Lowest address of code. */
 #define CODE_MIN 4096
 
 /* Quality of a record, worst first. */
 enum rank { RANK_NONE, RANK_JUMP, RANK_UNKNOWN, RANK_CALL };
 
-/* Code of a file. */
+/* A place in the code of a file. */
 struct file_place {
 	const struct module *module;
 	struct code_place place;
@@ -28,7 +27,7 @@ static bool find_place(const struct frame_search *search, uint64_t pc, struct fi
 	return code && code_vaddr(code, location.offset, &ret->place.vaddr);
 }
 
-/* Finds the code that called, by its return address. */
+/* Finds the code of a call by its return address. */
 static bool find_call(const struct frame_search *search, uint64_t ip, struct file_place *ret)
 {
 	if (!find_place(search, ip - 1, ret))
@@ -65,11 +64,11 @@ static enum target compare_target(const struct frame_search *search, const struc
 	bool same_module = here && here->module == call->module;
 	if (!guess_call_target(&call->place, &target))
 		return TARGET_UNKNOWN;
-	if (code_plt(call->place.code, target, &plt))
+	if (code_plt_start(call->place.code, target, &plt))
 		return same_module ? TARGET_OTHER : TARGET_UNKNOWN;
 	if (!same_module)
 		return TARGET_OTHER;
-	if (code_find(call->place.code, search->arch, target, &entry))
+	if (code_find_cfi(call->place.code, search->arch, target, &entry))
 		return here->place.vaddr >= entry.start && here->place.vaddr - entry.start < entry.size
 			       ? TARGET_SAME
 			       : TARGET_OTHER;
@@ -83,7 +82,7 @@ static enum rank rank_of(const struct frame_search *search, const struct file_pl
 	if (!load(search, at, &fp) || !load(search, at + search->arch->word, &ip) ||
 	    !find_call(search, ip & search->arch->ip_mask, &call))
 		return RANK_NONE;
-	/* The record is not of a call to this code: nothing more is known of it. */
+	/* The record is of a call to other code, and gives no further evidence. */
 	if (search->caller)
 		return is_chained(search, at, fp) ? RANK_UNKNOWN : RANK_NONE;
 	switch (compare_target(search, &call, here)) {
@@ -99,14 +98,14 @@ static enum rank rank_of(const struct frame_search *search, const struct file_pl
 /* Finds the record by the size of the frame: pushed registers below the record, then local variables. */
 static bool find_by_size(const struct frame_search *search, const struct file_place *here, uint64_t *ret)
 {
-	/* The engine may be using this row, which is found again and not replaced. */
+	/* The engine may use this row: it is found again, and not replaced. */
 	const struct row *row =
 		rows_find(search->rows, search->arch, search->view, search->ip, search->exact);
 	struct cfi_entry entry;
 	uint32_t locals;
 	int8_t lowest = 0;
 	if (row->kind != ROW_SIMPLE || row->cfa_column != search->arch->fp || search->caller ||
-	    !code_find(here->place.code, search->arch, here->place.vaddr, &entry) ||
+	    !code_find_cfi(here->place.code, search->arch, here->place.vaddr, &entry) ||
 	    !guess_local_bytes(&here->place, entry.start, &locals))
 		return false;
 	for (unsigned int slot = 0; slot < search->arch->slot_count; slot++)

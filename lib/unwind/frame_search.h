@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Search for an unknown frame pointer: registers of stack snapshots are unknown but for IP and SP. */
-#ifndef UNWIND_FRAME_SEARCH_H
-#define UNWIND_FRAME_SEARCH_H
+/* Searches for an unknown frame pointer: in stack snapshots, only IP and SP are known. */
+#pragma once
 
 #include "unwind/stack_memory.h"
 #include "unwind/unwind_rows.h"
@@ -27,5 +26,3 @@ struct frame_search {
  * there is none.
  */
 bool frame_search_find(const struct frame_search *search, uint64_t *ret, bool *sure_ret);
-
-#endif

@@ -75,9 +75,9 @@ static void search_range(struct calls_found *found, const struct code *code, uin
 		uint64_t size = end - at + before;
 		if (size > sizeof(bytes))
 			size = sizeof(bytes);
-		if (!code_text(code, at - before, (size_t)size, bytes))
+		if (!code_read(code, at - before, size, bytes))
 			return;
-		search(found, bytes, (size_t)before, (size_t)size, at - before);
+		search(found, bytes, before, size, at - before);
 		at += size - before - (CALL_BYTES - 1);
 	}
 }
@@ -85,7 +85,7 @@ static void search_range(struct calls_found *found, const struct code *code, uin
 /* Returns the return address in the function at `start`, which calls the callee; 0: it does not. */
 static uint64_t call_in(struct calls_found *found, const struct code *code, uint64_t start)
 {
-	const struct frame_sizes_function *function = frame_sizes_find(code_go(code), start);
+	const struct frame_sizes_function *function = frame_sizes_find(code_go_frames(code), start);
 	if (!function || function->start != start || function[1].start - start > FUNCTION_BYTES)
 		return 0;
 	search_range(found, code, start, function[1].start);
@@ -98,7 +98,7 @@ static uint64_t call_in(struct calls_found *found, const struct code *code, uint
 /* Returns the return address of the only call with the closure in the code near it, or 0. */
 static uint64_t call_near(struct calls_found *found, const struct code *code)
 {
-	const struct frame_sizes *sizes = code_go(code);
+	const struct frame_sizes *sizes = code_go_frames(code);
 	uint64_t low = sizes->functions.items[0].start;
 	uint64_t high = sizes->functions.items[sizes->functions.count - 1].start;
 	uint64_t inner = found->inner;
@@ -133,7 +133,8 @@ static const struct go_call *missing_call(const struct go_callers *callers, uint
 		call->ip = outer;
 	else
 		call->ip = call_in(&found, code, target);
-	const struct frame_sizes_function *function = frame_sizes_find(code_go(code), callee);
+	const struct frame_sizes_function *function =
+		frame_sizes_find(code_go_frames(code), callee);
 	if (call->direct && !call->ip && function->flags & function[1].flags & GO_GROWS) {
 		/* Functions that are no closures call the next one, which jumps to the callee. */
 		found.callee = function[1].start;
@@ -299,7 +300,7 @@ void go_callers_add(const struct go_callers *callers, struct unwind_frame *frame
 		    struct unwind_result *result)
 {
 	struct go_caller_list adding = {
-		.callers = callers, .sizes = code_go(callers->code),
+		.callers = callers, .sizes = code_go_frames(callers->code),
 		.frames = frames, .count = result->count, .limit = limit,
 	};
 	if (callers->arch->machine != EM_X86_64 || !adding.sizes)

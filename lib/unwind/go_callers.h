@@ -9,8 +9,7 @@
  * needs space and its own caller. runtime.newstack, on the g0, has a copy of the latter's
  * registers. Since Go 1.21 the frame pointer is the g0's then: there are no further callers.
  */
-#ifndef UNWIND_GO_CALLERS_H
-#define UNWIND_GO_CALLERS_H
+#pragma once
 
 #include "unwind/expression.h"
 #include "unwind/heuristics.h"
@@ -43,5 +42,3 @@ struct go_callers {
  */
 void go_callers_add(const struct go_callers *callers, struct unwind_frame *frames, size_t limit,
 		    struct unwind_result *result);
-
-#endif

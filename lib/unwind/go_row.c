@@ -48,32 +48,9 @@ static void set_arm64(const struct code_place *place, int64_t moved, bool inject
 	row->rules[arch->fp] = rule_at(-ARM64_ALIGN - arch->word);
 }
 
-static enum go_row frame_row(const struct code_place *place, const struct frame_sizes *sizes,
-			     const struct frame_sizes_function *function, struct cfi_row *ret)
-{
-	const struct unwind_arch *arch = place->arch;
-	int32_t moved;
-	if (sizes->word != arch->word || !frame_sizes_at(sizes, function, place->vaddr, &moved) ||
-	    moved < 0)
-		return GO_ROW_NONE;
-	struct cfi_row row = {
-		.cfa = {.kind = RULE_IS, .column = arch->sp},
-		.return_column = arch->ra,
-		/* The return address is no return address of a call: it may be a function's first. */
-		.is_signal = function->flags & (GO_INJECTED | GO_RESUMED),
-		.is_go = true,
-	};
-	if (arch->calls_push)
-		set_x86(place, moved, &row);
-	else
-		set_arm64(place, moved, function->flags & GO_INJECTED, &row);
-	*ret = row;
-	return GO_ROW_FRAME;
-}
-
 enum go_row go_row_make(const struct code_place *place, struct cfi_row *ret)
 {
-	const struct frame_sizes *sizes = code_go(place->code);
+	const struct frame_sizes *sizes = code_go_frames(place->code);
 	const struct frame_sizes_function *function =
 		sizes ? frame_sizes_find(sizes, place->vaddr) : NULL;
 	if (!function)
@@ -85,5 +62,25 @@ enum go_row go_row_make(const struct code_place *place, struct cfi_row *ret)
 		return GO_ROW_TOP;
 	if (function->flags & GO_SP_WRITE)
 		return GO_ROW_SWITCH;
-	return frame_row(place, sizes, function, ret);
+	const struct unwind_arch *arch = place->arch;
+	int32_t moved;
+	if (sizes->word != arch->word || !frame_sizes_at(sizes, function, place->vaddr, &moved) ||
+	    moved < 0)
+		return GO_ROW_NONE;
+	struct cfi_row row = {
+		.cfa = {.kind = RULE_IS, .column = arch->sp},
+		.return_column = arch->ra,
+		/*
+		 * The return address does not follow a call: it may be the function's first
+		 * instruction.
+		 */
+		.is_signal = function->flags & (GO_INJECTED | GO_RESUMED),
+		.is_go = true,
+	};
+	if (arch->calls_push)
+		set_x86(place, moved, &row);
+	else
+		set_arm64(place, moved, function->flags & GO_INJECTED, &row);
+	*ret = row;
+	return GO_ROW_FRAME;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Rows of Go code, by the frame sizes in its function table. */
-#ifndef UNWIND_GO_ROW_H
-#define UNWIND_GO_ROW_H
+#pragma once
 
 #include "unwind/heuristics.h"
 
@@ -13,5 +12,3 @@ enum go_row {
 };
 
 enum go_row go_row_make(const struct code_place *place, struct cfi_row *ret);
-
-#endif

@@ -5,9 +5,9 @@
 #include <endian.h>
 #include <string.h>
 
-/* _start of glibc's ld.so, which has no entry, is some 60 to 100 bytes. */
+/* Limit of the size of _start in glibc's ld.so, which has no entry: 60 to 100 bytes. */
 #define START_SIZE 128
-/* A function written by hand without call frame information is no longer. */
+/* Limit of the size of a hand-written function without call frame information. */
 #define LEAF_SIZE 4096
 #define PLT_ENTRY 16
 /* Bytes before the code to search for the function's prologue; most functions are smaller. */
@@ -16,7 +16,7 @@
 #define FRAME_SETUP_SIZE 64
 /* Longest call instruction without its prefixes. */
 #define CALL_MAX 7
-/* Between push and mov of a prologue. */
+/* Limit of bytes between push and mov of a prologue. */
 #define PROLOGUE_SIZE 16
 
 static uint32_t u32_at(const uint8_t *bytes)
@@ -34,7 +34,10 @@ bool guess_is_start(const struct code_place *place)
 
 bool guess_passes_on(uint16_t machine, const uint8_t *bytes, int64_t *distance_ret)
 {
-	/* mov %eax, %edi; mov %rax, %rdi; movslq %eax, %rdi: each before a call */
+	/*
+	 * Moves of the result to the first argument: mov %eax, %edi; mov %rax, %rdi; movslq %eax,
+	 * %rdi.
+	 */
 	static const uint8_t moves[][4] = {
 		{0x89, 0xc7, 0xe8}, {0x48, 0x89, 0xc7, 0xe8}, {0x48, 0x63, 0xf8, 0xe8}};
 	uint32_t word = u32_at(bytes);
@@ -42,7 +45,7 @@ bool guess_passes_on(uint16_t machine, const uint8_t *bytes, int64_t *distance_r
 		*distance_ret = (int64_t)((uint64_t)word << 38) >> 36;
 		return word >> 26 == 0x25;
 	}
-	for (size_t i = 0; machine == EM_X86_64 && i < sizeof(moves) / sizeof(*moves); i++) {
+	for (size_t i = 0; machine == EM_X86_64 && i < count_of(moves); i++) {
 		size_t size = i ? 4 : 3;
 		if (memcmp(bytes, moves[i], size))
 			continue;
@@ -57,7 +60,7 @@ bool guess_starts_threads(const struct code_place *place)
 	uint8_t bytes[GUESS_PASSES_ON_BYTES];
 	int64_t distance;
 	return place->ip != place->vaddr &&
-	       code_text(place->code, place->ip, sizeof(bytes), bytes) &&
+	       code_read(place->code, place->ip, sizeof(bytes), bytes) &&
 	       guess_passes_on(place->arch->machine, bytes, &distance) &&
 	       code_is_exit(place->code, place->ip + (uint64_t)distance);
 }
@@ -72,7 +75,7 @@ static struct cfi_rule cfa_at(uint8_t column, int64_t offset)
 	return (struct cfi_rule){.kind = RULE_IS, .column = column, .offset = offset};
 }
 
-/* The kernel's struct rt_sigframe behind the return address: registers of its ucontext. */
+/* The kernel's struct rt_sigframe is above the return address: registers are in its ucontext. */
 static bool sigreturn_x86_64(const struct code_place *place, struct cfi_row *ret)
 {
 	/* mov $15, %rax; syscall: with a 64-bit or a 32-bit register. */
@@ -80,9 +83,9 @@ static bool sigreturn_x86_64(const struct code_place *place, struct cfi_row *ret
 	static const uint8_t narrow[7] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
 	static const uint8_t columns[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16};
 	uint8_t bytes[9];
-	if ((!code_text(place->code, place->ip, sizeof(wide), bytes) ||
+	if ((!code_read(place->code, place->ip, sizeof(wide), bytes) ||
 	     memcmp(bytes, wide, sizeof(wide))) &&
-	    (!code_text(place->code, place->ip, sizeof(narrow), bytes) ||
+	    (!code_read(place->code, place->ip, sizeof(narrow), bytes) ||
 	     memcmp(bytes, narrow, sizeof(narrow))))
 		return false;
 	*ret = (struct cfi_row){.cfa = cfa_at(7, 0), .return_column = 16, .is_signal = true};
@@ -97,7 +100,7 @@ static bool sigreturn_aarch64(const struct code_place *place, struct cfi_row *re
 	static const uint8_t code[8] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
 	enum { SIGINFO = 128, MCONTEXT = 176, FIRST = SIGINFO + MCONTEXT + 8 };
 	uint8_t bytes[8];
-	if (!code_text(place->code, place->ip, sizeof(code), bytes) ||
+	if (!code_read(place->code, place->ip, sizeof(code), bytes) ||
 	    memcmp(bytes, code, sizeof(code)))
 		return false;
 	/* x0 to x30, sp, pc: by number. */
@@ -120,8 +123,8 @@ bool guess_sigreturn(const struct code_place *place, struct cfi_row *ret)
 }
 
 /*
- * Entries push the number of their slot and jump to the first, which pushes the link
- * map: how much has been pushed is seen from the instructions before.
+ * PLT entries push the number of their slot and jump to the first entry, which pushes the link map.
+ * The instructions before the place show how much is pushed.
  */
 static int64_t pushed_x86(const uint8_t entry[PLT_ENTRY], size_t before)
 {
@@ -151,11 +154,11 @@ static int64_t pushed_x86(const uint8_t entry[PLT_ENTRY], size_t before)
 static bool plt_x86(const struct code_place *place, uint64_t entry, struct cfi_row *ret)
 {
 	uint8_t bytes[PLT_ENTRY + 1] = {0};
-	if (!code_text(place->code, entry, PLT_ENTRY, bytes))
+	if (!code_read(place->code, entry, PLT_ENTRY, bytes))
 		return false;
 	int64_t word = place->arch->word;
-	int64_t pushed = pushed_x86(bytes, (size_t)(place->vaddr - entry));
-	/* At the start of the first entry, the slot's number has been pushed by another. */
+	int64_t pushed = pushed_x86(bytes, place->vaddr - entry);
+	/* Another entry pushed the slot's number before it jumped to the first entry. */
 	if (pushed == 0 && bytes[0] == 0xff && bytes[1] == 0x35)
 		pushed = 1;
 	*ret = (struct cfi_row){
@@ -166,7 +169,7 @@ static bool plt_x86(const struct code_place *place, uint64_t entry, struct cfi_r
 	return true;
 }
 
-/* The first entry saves x16 and x30, in its first instruction; the others nothing. */
+/* The first entry saves x16 and x30 by its first instruction; the others save nothing. */
 static bool plt_aarch64(const struct code_place *place, uint64_t start, struct cfi_row *ret)
 {
 	bool saved = place->vaddr >= start + 4 && place->vaddr < start + 32;
@@ -182,7 +185,7 @@ static bool plt_aarch64(const struct code_place *place, uint64_t start, struct c
 bool guess_plt(const struct code_place *place, struct cfi_row *ret)
 {
 	uint64_t start;
-	if (!code_plt(place->code, place->vaddr, &start))
+	if (!code_plt_start(place->code, place->vaddr, &start))
 		return false;
 	uint64_t entry = place->vaddr - (place->vaddr - start) % PLT_ENTRY;
 	return place->arch->machine == EM_AARCH64 ? plt_aarch64(place, start, ret)
@@ -239,8 +242,8 @@ bool guess_keeps_frame_pointer(const struct code_place *place)
 	/* Instructions of arm64 are words; place->vaddr may be a byte before one. */
 	uint64_t end = place->arch->machine == EM_AARCH64 ? place->vaddr & ~(uint64_t)3
 							   : place->vaddr;
-	/* Less at the beginning of the section. */
-	while (size >= 4 && !code_text(place->code, end - size, size, bytes))
+	/* Fewer bytes at the begin of the section. */
+	while (size >= 4 && !code_read(place->code, end - size, size, bytes))
 		size /= 2;
 	if (size < 4)
 		return true;
@@ -254,12 +257,25 @@ bool guess_keeps_frame_pointer(const struct code_place *place)
 	}
 }
 
+/*
+ * Returns the size of a call by register or memory (0xff /2), without prefix; 0: it is no such
+ * call.
+ */
+static size_t call_size_x86(const uint8_t *bytes)
+{
+	unsigned int mode = bytes[1] >> 6, base = bytes[1] & 7;
+	if (bytes[0] != 0xff || (bytes[1] >> 3 & 7) != 2)
+		return 0;
+	size_t displacement = mode == 1 ? 1 : mode == 2 || (mode == 0 && base == 5) ? 4 : 0;
+	return 2 + (mode != 3 && base == 4) + displacement;
+}
+
 bool guess_call_target(const struct code_place *caller, uint64_t *ret)
 {
 	uint8_t bytes[5];
 	uint32_t word;
 	if (caller->arch->machine == EM_AARCH64) {
-		if (!code_text(caller->code, caller->ip - 4, 4, bytes))
+		if (!code_read(caller->code, caller->ip - 4, 4, bytes))
 			return false;
 		memcpy(&word, bytes, sizeof(word));
 		word = le32toh(word);
@@ -268,8 +284,12 @@ bool guess_call_target(const struct code_place *caller, uint64_t *ret)
 		*ret = caller->ip - 4 + (uint64_t)((int64_t)((uint64_t)word << 38) >> 36);
 		return true;
 	}
-	if (!code_text(caller->code, caller->ip - 5, 5, bytes) || bytes[0] != 0xe8)
+	if (!code_read(caller->code, caller->ip - 5, 5, bytes) || bytes[0] != 0xe8)
 		return false;
+	/* 0xe8 may be an operand of the instruction before a call by register. */
+	for (size_t at = 1; at + 2 <= sizeof(bytes); at++)
+		if (call_size_x86(bytes + at) == sizeof(bytes) - at)
+			return false;
 	memcpy(&word, bytes + 1, sizeof(word));
 	*ret = caller->ip + (uint64_t)(int64_t)(int32_t)le32toh(word);
 	return true;
@@ -280,7 +300,7 @@ bool guess_calls_register(const struct code_place *caller)
 	uint8_t bytes[2];
 	/* call *%reg */
 	return caller->arch->machine == EM_X86_64 &&
-	       code_text(caller->code, caller->ip - 2, 2, bytes) && bytes[0] == 0xff &&
+	       code_read(caller->code, caller->ip - 2, 2, bytes) && bytes[0] == 0xff &&
 	       (bytes[1] & 0xf8) == 0xd0;
 }
 
@@ -298,7 +318,7 @@ bool guess_local_bytes(const struct code_place *place, uint64_t start, uint32_t 
 	uint64_t size = place->vaddr - start;
 	uint32_t found = 0;
 	if (place->arch->machine != EM_X86_64 || size > sizeof(bytes) - SUB_MAX ||
-	    !code_text(place->code, start, (size_t)size, bytes))
+	    !code_read(place->code, start, size, bytes))
 		return false;
 	for (size_t i = 0; i < size; i++) {
 		if (sets_sp_x86(bytes + i))
@@ -314,23 +334,13 @@ bool guess_local_bytes(const struct code_place *place, uint64_t start, uint32_t 
 	return true;
 }
 
-/* Returns the size of a call by register or memory (0xff /2), without prefix; 0: it is another one. */
-static size_t call_size_x86(const uint8_t *bytes)
-{
-	unsigned int mode = bytes[1] >> 6, base = bytes[1] & 7;
-	if (bytes[0] != 0xff || (bytes[1] >> 3 & 7) != 2)
-		return 0;
-	size_t displacement = mode == 1 ? 1 : mode == 2 || (mode == 0 && base == 5) ? 4 : 0;
-	return 2 + (mode != 3 && base == 4) + displacement;
-}
-
 bool guess_is_after_call(const struct code_place *caller)
 {
 	uint8_t bytes[CALL_MAX];
 	if (caller->arch->machine == EM_AARCH64) /* bl; blr */
-		return code_text(caller->code, caller->ip - 4, 4, bytes) &&
+		return code_read(caller->code, caller->ip - 4, 4, bytes) &&
 		       (u32_at(bytes) >> 26 == 0x25 || (u32_at(bytes) & 0xfffffc1f) == 0xd63f0000);
-	if (!code_text(caller->code, caller->ip - CALL_MAX, CALL_MAX, bytes))
+	if (!code_read(caller->code, caller->ip - CALL_MAX, CALL_MAX, bytes))
 		return false;
 	if (bytes[CALL_MAX - 5] == 0xe8)
 		return true;
@@ -346,7 +356,7 @@ bool guess_follows_no_call(const struct code_place *caller)
 	uint8_t bytes[CALL_MAX];
 	size_t size = machine == EM_AARCH64 ? 4 : CALL_MAX;
 	return (machine == EM_X86_64 || machine == EM_386 || machine == EM_AARCH64) &&
-	       code_text(caller->code, caller->ip - size, size, bytes) &&
+	       code_read(caller->code, caller->ip - size, size, bytes) &&
 	       !guess_is_after_call(caller);
 }
 
@@ -360,10 +370,11 @@ bool guess_is_put_there(const struct code_place *place)
 {
 	struct cfi_entry entry;
 	uint64_t target;
-	if (place->ip == place->vaddr || !code_find(place->code, place->arch, place->ip, &entry) ||
+	if (place->ip == place->vaddr ||
+	    !code_find_cfi(place->code, place->arch, place->ip, &entry) ||
 	    entry.start != place->ip || guess_call_target(place, &target))
 		return false;
-	/* call *%reg, by what has no entry either, and does not expect it to return */
+	/* call *%reg in code that has no entry, and expects no return */
 	return !guess_calls_register(place);
 }
 
@@ -371,13 +382,14 @@ bool guess_has_no_frame(const struct code_place *place)
 {
 	uint8_t bytes[LEAF_SIZE];
 	uint64_t start;
-	if (place->arch->machine != EM_X86_64 || !code_function(place->code, place->vaddr, &start) ||
+	if (place->arch->machine != EM_X86_64 ||
+	    !code_function_start(place->code, place->vaddr, &start) ||
 	    place->vaddr - start > sizeof(bytes) - 4)
 		return false;
-	size_t size = (size_t)(place->vaddr - start);
-	if (!code_text(place->code, start, size + 4, bytes))
+	size_t size = place->vaddr - start;
+	if (!code_read(place->code, start, size + 4, bytes))
 		return false;
-	/* Bytes of operands are taken for instructions, too: then it is no. */
+	/* Bytes of operands are examined as instructions, too: then the result is false. */
 	for (size_t i = 0; i < size; i++) {
 		uint8_t extension = bytes[i + 1] >> 3 & 7;
 		bool pushes = (bytes[i] & 0xf8) == 0x50;
@@ -399,9 +411,9 @@ bool guess_calls_out(const struct code_place *caller)
 	uint8_t bytes[2];
 	uint64_t target, plt;
 	if (guess_call_target(caller, &target))
-		return code_plt(caller->code, target, &plt);
+		return code_plt_start(caller->code, target, &plt);
 	/* call *disp(%rip) */
 	return caller->arch->machine == EM_X86_64 &&
-	       code_text(caller->code, caller->ip - 6, sizeof(bytes), bytes) &&
+	       code_read(caller->code, caller->ip - 6, sizeof(bytes), bytes) &&
 	       bytes[0] == 0xff && bytes[1] == 0x15;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Properties of code without call frame information, guessed from its place and its instructions. */
-#ifndef UNWIND_HEURISTICS_H
-#define UNWIND_HEURISTICS_H
+#pragma once
 
-#include "unwind/unwind_info.h"
+#include "unwind/code.h"
 #include "unwind/row.h"
 
 /* Code at `vaddr`. `ip` is the executed instruction or the return address there, as a vaddr. */
@@ -87,5 +86,3 @@ bool guess_calls_out(const struct code_place *caller);
 
 /* Returns whether the call goes to an address in a register. False for code other than x86-64's. */
 bool guess_calls_register(const struct code_place *caller);
-
-#endif

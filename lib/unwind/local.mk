@@ -2,7 +2,8 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/unwind/arch.c lib/unwind/arch.h \
 	lib/unwind/cfi_row.c lib/unwind/cfi_row.h \
-	lib/unwind/unwind_info.c lib/unwind/unwind_info.h \
+	lib/unwind/code.c lib/unwind/code.h \
+	lib/unwind/code_cache.c lib/unwind/code_cache.h \
 	lib/unwind/engine.h \
 	lib/unwind/engine_cfi.c \
 	lib/unwind/frame_search.c lib/unwind/frame_search.h \

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 
-/* A node with its share of the table. */
+/* Memory for a node, with its share of the table. */
 #define NODE_BYTES (sizeof(struct repair_node) + 2 * sizeof(struct repair_slot))
 
-/* A thread without its log, with its share of the table of threads, which is half full. */
+/* Memory for a thread without its log, with its share of the half full table of threads. */
 #define THREAD_BYTES (sizeof(struct thread) + 2 * sizeof(struct u64map_entry))
 
-/* Hardly ever does a copy end inside of a smaller frame, if it begins there. */
+/* A copy rarely ends inside of a smaller frame that begins in it. */
 #define LARGE_FRAME 512
 
 DEFINE_CLEANUP(struct repair *, repair_free)
@@ -49,8 +49,8 @@ static void deinit(struct repair *repair)
 	vec_deinit(&repair->nodes);
 	free(repair->slots);
 	vec_deinit(&repair->stacks);
-	for (size_t i = 0; i < repair->threads.count; i++)
-		log_deinit(&repair->threads.items[i].log);
+	vec_each (thread, &repair->threads)
+		log_deinit(&thread->log);
 	vec_deinit(&repair->threads);
 	u64map_deinit(&repair->thread_of);
 	vec_deinit(&repair->hashes);
@@ -111,17 +111,17 @@ uint32_t repair_add_node(struct repair *repair, const struct repair_node *node)
 	return (uint32_t)repair->nodes.count - 1;
 }
 
-/* One of a thread's two roots; NONE when out of memory or room. */
+/* Returns one of a thread's two roots; NONE when out of memory or room. */
 static uint32_t root_of(struct repair *repair, uint64_t name, bool whole)
 {
-	/* Names may differ by as little as `whole` does. */
+	/* The roots' hashes differ only by `whole`. */
 	struct repair_node root = {.hash = hash_pair(hash_u64(name), 0x7265706169720000 + whole),
 				   .ip = name, .parent = NONE, .thread = NONE};
 	uint32_t known = repair_find(repair, root.hash);
 	return known == NONE ? repair_add_node(repair, &root) : known;
 }
 
-/* The thread's index; NONE when out of memory. */
+/* Returns the thread's index, added if new; NONE when out of memory. */
 static uint32_t thread_of(struct repair *repair, uint64_t name)
 {
 	uint32_t last = repair->last_thread;
@@ -133,7 +133,7 @@ static uint32_t thread_of(struct repair *repair, uint64_t name)
 		return *known;
 	}
 	if (!vec_reserve(&repair->threads, repair->threads.count + 1) ||
-	    !u64map_put(&repair->thread_of, name, (uint32_t)repair->threads.count, NULL))
+	    !u64map_put(&repair->thread_of, name, repair->threads.count, NULL))
 		return NONE;
 	*vec_push(&repair->threads) =
 		(struct thread){.name = name, .whole = NONE, .truncated = NONE};
@@ -147,8 +147,9 @@ static bool has_trees(const struct repair *repair, uint32_t thread)
 }
 
 /*
- * The innermost node of a path below a root; NONE when out of memory or room. It is looked for
- * from the innermost frame on, since most of a path is known most of the time.
+ * Returns the innermost node of a path below a root, which is added as needed; NONE when out of
+ * memory or room. The search begins at the innermost frame, because most of a path is usually
+ * known.
  */
 static uint32_t add_path(struct repair *repair, uint32_t root, uint32_t thread,
 			 const struct unwind_frame *frames, size_t count)
@@ -199,12 +200,12 @@ static bool push_whole(struct repair *repair, uint32_t thread, uint64_t time_ns,
 	return true;
 }
 
-/* The nodes of the stack before, the outermost first. */
+/* Nodes of the previous stack, outermost first. */
 struct stack_path {
 	VEC(uint32_t);
 };
 
-/* A stack of a log, which differs from the one before as `words` say. */
+/* Adds a stack of a log. `words`: its difference from the previous one. */
 static bool add_logged(struct repair *repair, uint32_t thread, const uint64_t *words,
 		       struct stack_path *path)
 {
@@ -226,7 +227,7 @@ static bool add_logged(struct repair *repair, uint32_t thread, const uint64_t *w
 	return room && push_whole(repair, thread, words[0], at);
 }
 
-/* A log's stacks become those of its thread's tree. False when out of memory or room. */
+/* Moves a log's stacks to its thread's tree. Returns false when out of memory or room. */
 static bool add_log(struct repair *repair, uint32_t thread, const struct log *log)
 {
 	struct stack_path path = {0};
@@ -255,7 +256,7 @@ static bool make_room(struct repair *repair, uint32_t thread)
 	return has_room(repair);
 }
 
-/* From now on a thread's stacks are kept in trees. False when out of memory or room. */
+/* Begins to store a thread's stacks in trees. Returns false when out of memory or room. */
 static bool make_trees(struct repair *repair, uint32_t index)
 {
 	if (has_trees(repair, index))
@@ -326,7 +327,7 @@ uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 	return (uint32_t)repair->stacks.count - 1;
 }
 
-/* Both roots of a thread, or its log; false when out of memory or room. */
+/* Moves both roots of a thread, or its log. Returns false when out of memory or room. */
 static bool merge_thread(struct repair *repair, const struct thread *thread, uint32_t *merged)
 {
 	uint32_t index = thread_of(repair, thread->name);
@@ -344,22 +345,6 @@ static bool merge_thread(struct repair *repair, const struct thread *thread, uin
 	bool merged_log = has_room(repair) && log_merge(&to->log, &thread->log);
 	repair->log_bytes += log_bytes(&to->log) - before;
 	return merged_log;
-}
-
-/* Adds a node of `from`. Its caller was merged before, or found no room. */
-static uint32_t merge_node(struct repair *repair, const struct repair *from,
-			   const struct repair_node *node, const uint32_t *merged)
-{
-	uint32_t at = repair_find(repair, node->hash);
-	if (at == NONE && merged[node->parent] != NONE) {
-		struct repair_node copy = *node;
-		copy.parent = merged[node->parent];
-		if (node->thread != NONE)
-			copy.thread = *u64map_find(&repair->thread_of,
-						   from->threads.items[node->thread].name);
-		at = repair_add_node(repair, &copy);
-	}
-	return at;
 }
 
 static void merge_stack(struct repair *repair, const struct repair *from,
@@ -384,28 +369,39 @@ bool repair_merge(struct repair *repair, const struct repair *from, uint32_t *of
 {
 	CLEANUP_FREE uint32_t *merged = calloc(from->nodes.count + 1, sizeof(*merged));
 	bool threads = true, room = true;
-	*offset_ret = (uint32_t)repair->stacks.count;
+	*offset_ret = repair->stacks.count;
 	if (!merged)
 		return false;
 	for (size_t i = 0; i < from->nodes.count; i++)
 		merged[i] = NONE;
-	for (size_t i = 0; i < from->threads.count; i++)
-		threads &= merge_thread(repair, &from->threads.items[i], merged);
-	*offset_ret = (uint32_t)repair->stacks.count;
+	vec_each (thread, &from->threads)
+		threads &= merge_thread(repair, thread, merged);
+	*offset_ret = repair->stacks.count;
 	if (!vec_reserve(&repair->stacks, repair->stacks.count + from->stacks.count))
 		return false;
 	for (size_t i = 0; i < from->nodes.count; i++) {
 		if (from->nodes.items[i].parent == NONE)
 			continue;
-		merged[i] = merge_node(repair, from, &from->nodes.items[i], merged);
+		/* Adds a node of `from`. Its caller was merged before, or had no room. */
+		const struct repair_node *node = &from->nodes.items[i];
+		uint32_t at = repair_find(repair, node->hash);
+		if (at == NONE && merged[node->parent] != NONE) {
+			struct repair_node copy = *node;
+			copy.parent = merged[node->parent];
+			if (node->thread != NONE)
+				copy.thread = *u64map_find(&repair->thread_of,
+							   from->threads.items[node->thread].name);
+			at = repair_add_node(repair, &copy);
+		}
+		merged[i] = at;
 		room &= merged[i] != NONE;
 	}
-	for (size_t i = 0; i < from->stacks.count; i++)
-		merge_stack(repair, from, &from->stacks.items[i], merged);
+	vec_each (stack, &from->stacks)
+		merge_stack(repair, from, stack, merged);
 	return threads && room;
 }
 
-/* The frames from a node to the root, without the first `skip` of them: how many there are. */
+/* Writes the frames from a node to the root, except the first `skip`. Returns their number. */
 static size_t copy_path(const struct repair *repair, uint32_t at, size_t skip,
 			struct unwind_frame *frames, size_t limit)
 {
@@ -486,6 +482,6 @@ bool repair_trim(struct repair *repair)
 		return false;
 	*repair = *copy;
 	*copy = (struct repair){0};
-	repair->tried = (uint32_t)repair->stacks.count;
+	repair->tried = repair->stacks.count;
 	return true;
 }

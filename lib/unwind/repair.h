@@ -19,12 +19,9 @@
  *
  * One repair is for one thread of the program at a time.
  */
-#ifndef UNWIND_REPAIR_H
-#define UNWIND_REPAIR_H
+#pragma once
 
 #include "unwind/unwind.h"
-
-struct repair;
 
 /* Creates a repair that uses about `bytes` of memory at most. NULL when out of memory. */
 struct repair *repair_new(size_t bytes);
@@ -81,5 +78,3 @@ bool repair_is_known(const struct repair *repair, uint32_t stack);
  * then all stacks are dropped.
  */
 bool repair_trim(struct repair *repair);
-
-#endif

@@ -52,17 +52,6 @@ struct completion {
 	struct u64map moved;       /* (node of a truncated stack, candidate) -> complete node */
 };
 
-static void completion_deinit(struct completion *completion)
-{
-	vec_deinit(&completion->jobs);
-	free(completion->turns);
-	free(completion->turn_of);
-	free(completion->whole_turns);
-	visits_deinit(&completion->visits);
-	vec_deinit(&completion->path);
-	u64map_deinit(&completion->moved);
-}
-
 static int compare_turns(const void *a, const void *b)
 {
 	const struct repair_turn *x = a, *y = b;
@@ -84,11 +73,11 @@ static bool make_turns(struct completion *completion)
 		turns[i] = (struct repair_turn){
 			.thread_name = repair->threads.items[repair->stacks.items[i].thread].name,
 			.time_ns = repair->stacks.items[i].time_ns,
-			.stack = (uint32_t)i,
+			.stack = i,
 		};
 	qsort(turns, count, sizeof(*turns), compare_turns);
 	for (size_t i = 0; i < count; i++) {
-		completion->turn_of[turns[i].stack] = (uint32_t)i;
+		completion->turn_of[turns[i].stack] = i;
 		if (repair->stacks.items[turns[i].stack].whole != NONE)
 			completion->whole_turns[i / 64] |= UINT64_C(1) << (i % 64);
 	}
@@ -115,7 +104,7 @@ static bool make_jobs(struct completion *completion)
 			.stack = i,
 		};
 	}
-	repair->tried = (uint32_t)repair->stacks.count;
+	repair->tried = repair->stacks.count;
 	return true;
 }
 
@@ -149,10 +138,8 @@ static uint32_t move_node(struct completion *completion, const struct truncated_
 			at = *known;
 			break;
 		}
-		uint32_t *slot = vec_push(&completion->path);
-		if (!slot)
+		if (!vec_append(&completion->path, node))
 			return NONE;
-		*slot = node;
 	}
 	while (at != NONE && completion->path.count) {
 		uint32_t index = completion->path.items[--completion->path.count];
@@ -304,7 +291,7 @@ static bool complete_all(struct completion *completion)
 			return false;
 	if (!make_turns(completion) || !visits_count(&completion->visits, completion->turns))
 		return false;
-	qsort(completion->jobs.items, completion->jobs.count, sizeof(*jobs), compare_jobs);
+	vec_sort(&completion->jobs, compare_jobs);
 	for (size_t i = 0, count; i < completion->jobs.count; i += count) {
 		for (count = 1; i + count < completion->jobs.count &&
 				jobs[i + count].key == jobs[i].key; count++)
@@ -318,6 +305,12 @@ bool repair_complete(struct repair *repair)
 {
 	struct completion completion = {.repair = repair, .visits.repair = repair};
 	bool done = complete_all(&completion);
-	completion_deinit(&completion);
+	vec_deinit(&completion.jobs);
+	free(completion.turns);
+	free(completion.turn_of);
+	free(completion.whole_turns);
+	visits_deinit(&completion.visits);
+	vec_deinit(&completion.path);
+	u64map_deinit(&completion.moved);
 	return done;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Declarations that the files of the repair share: storing stacks, and joining them. */
-#ifndef UNWIND_REPAIR_INTERNAL_H
-#define UNWIND_REPAIR_INTERNAL_H
+#pragma once
 
 #include "unwind/repair.h"
 #include "base/hash.h"
@@ -119,5 +118,3 @@ static inline uint64_t packed_sp(const struct unwind_frame *frame)
 
 /* Adds a node that must not exist yet. Returns NONE when out of memory or room. */
 uint32_t repair_add_node(struct repair *repair, const struct repair_node *node);
-
-#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Most threads have no truncated stack, and what their whole ones are is never asked. So
- * a stack costs no more than being held to the one before.
+ * Most threads have no truncated stack, so their whole stacks are never read. A log makes adding a
+ * stack cost no more than a comparison with the previous one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@ static bool is_same(const struct unwind_frame *a, const struct unwind_frame *b)
 	return a->ip == b->ip && a->sp == b->sp && a->exact == b->exact;
 }
 
-/* Blocks of a log become larger as it does: there may be thousands of threads. */
+/* Blocks grow with the log, because there may be thousands of threads. */
 #define BLOCK_MIN ((size_t)64)
 #define BLOCK_MAX ((size_t)1 << 16)
 
-/* Room for `count` words on end; NULL when out of memory. */
+/* Returns room for `count` adjacent words; NULL when out of memory. */
 static uint64_t *make_room(struct log *log, size_t count)
 {
 	struct log_block *block = log->newest;
@@ -65,12 +65,12 @@ bool log_merge(struct log *log, const struct log *from)
 {
 	if (!from->word_count)
 		return true;
-	/* A stack does not lie across blocks, so all of them can be put into one. */
+	/* No stack is divided between blocks, so that all blocks can be joined. */
 	uint64_t *word = vec_reserve(&log->last, from->last.count) ?
 				 make_room(log, from->word_count) : NULL;
 	if (!word)
 		return false;
-	/* The first one shares nothing with any before it. */
+	/* The first stack of `from` shares no frame with the last stack here. */
 	for (const struct log_block *block = from->first; block; block = block->next) {
 		memcpy(word, block->words, block->count * sizeof(*word));
 		word += block->count;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stacks one after the other that go through a node are one visit to it. How much n visits are
- * worth is measured on all places of the thread: of N visits to a place, shares q1, q2, … have
- * different callers; n of them agree with a chance of Σq^n, and the next one differs with Σ(q^n -
- * q^(n+1)).
+ * Consecutive stacks that go through a node are one visit to it. The evidence of n visits is
+ * measured at all places of the thread: of N visits to a place, shares q1, q2, … have different
+ * callers; n of them agree with probability Σq^n, and the next one differs with Σ(q^n - q^(n+1)).
  */
 #include "unwind/repair_visits.h"
 
@@ -191,8 +190,8 @@ bool visits_count(struct visits *visits, const struct repair_turn *turns)
 	for (size_t i = 0; i < repair->nodes.count; i++)
 		visits->nodes.items[i] = (struct node_visits){.twin = NONE};
 	visits->first_ns = UINT64_MAX;
-	for (size_t i = 0; i < repair->stacks.count; i++) {
-		uint64_t time_ns = repair->stacks.items[i].time_ns;
+	vec_each (stack, &repair->stacks) {
+		uint64_t time_ns = stack->time_ns;
 		visits->first_ns = time_ns < visits->first_ns ? time_ns : visits->first_ns;
 		visits->last_ns = time_ns > visits->last_ns ? time_ns : visits->last_ns;
 	}

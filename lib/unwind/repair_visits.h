@@ -3,8 +3,7 @@
  * Visits of threads to places (ip and sp) in their stacks: how often complete stacks go through
  * each node of the trees, when, and how well such visits predict the callers of the next one.
  */
-#ifndef UNWIND_REPAIR_VISITS_H
-#define UNWIND_REPAIR_VISITS_H
+#pragma once
 
 #include "unwind/repair_internal.h"
 
@@ -20,8 +19,6 @@ struct repair_turn {
 	uint64_t thread_name, time_ns;
 	uint32_t stack;
 };
-
-struct visit_trials;
 
 /* Zeroed but for `repair`, it is empty. */
 struct visits {
@@ -60,5 +57,3 @@ bool visits_are_near(const struct visits *visits, uint32_t node, uint64_t time_n
 
 /* Returns whether `count` visits with the same callers are enough evidence in the thread. */
 bool visits_are_enough(const struct visits *visits, uint32_t thread, uint32_t count);
-
-#endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define SETS_MIN ((size_t)1 << 8)
-#define SETS_MAX ((size_t)1 << 16) /* 4 MB */
+#define SETS_MAX ((size_t)1 << 16) /* Limit of the cache's size: 4 MB. */
 #define LINE 64
 
 void row_store_deinit(struct row_store *store)
@@ -29,8 +29,8 @@ uint32_t row_store_add(struct row_store *store, const struct row *row)
 	if (!added)
 		return UINT32_MAX;
 	*added = *row;
-	uint32_t index = (uint32_t)(store->items.count - 1);
-	/* If this fails, the row may be stored twice; that does no harm. */
+	uint32_t index = store->items.count - 1;
+	/* On failure, the row may be stored twice, which does no harm. */
 	u64map_put(&store->by_content, hash, index, NULL);
 	return index;
 }
@@ -48,7 +48,7 @@ void row_cache_clear(struct row_cache *cache)
 	cache->added = 0;
 }
 
-/* The newest of a set comes first, and the oldest one goes. */
+/* The newest reference of a set is first; the oldest is replaced. */
 static void put(struct row_ref *set, const struct row_ref *ref)
 {
 	for (size_t i = SET_SIZE - 1; i > 0; i--)
@@ -107,17 +107,15 @@ static bool same_row(const struct cfi_row *a, const struct cfi_row *b)
 
 uint32_t full_rows_add(struct full_rows *rows, const struct cfi_row *row)
 {
-	/* Some dozens in a real program: no hash. The newest are the likeliest. */
+	/* Searches from the newest on: real programs have some dozens, so no hash is needed. */
 	for (size_t i = rows->items.count; i-- > 0;)
 		if (same_row(&rows->items.items[i], row))
-			return (uint32_t)i;
+			return i;
 	if (rows->items.count == FULL_ROWS_MAX)
 		return UINT32_MAX;
-	struct cfi_row *added = vec_push(&rows->items);
-	if (!added)
+	if (!vec_append(&rows->items, *row))
 		return UINT32_MAX;
-	*added = *row;
-	return (uint32_t)(rows->items.count - 1);
+	return rows->items.count - 1;
 }
 
 static int slot_of(const struct unwind_arch *arch, unsigned int column)
@@ -140,14 +138,14 @@ static bool pack_rule(const struct unwind_arch *arch, unsigned int column,
 		return preserved;
 	case RULE_UNDEFINED:
 		return slot < 0;
-	case RULE_IS: /* the stack pointer is the CFA anyway */
+	case RULE_IS: /* the stack pointer is always the CFA */
 		return column == arch->sp && rule->offset == 0;
 	case RULE_AT:
 		if (slot < 0 || rule->offset % arch->word != 0 ||
 		    rule->offset / arch->word != (int8_t)(rule->offset / arch->word))
 			return false;
 		ret->saved |= (uint16_t)(1 << slot);
-		ret->at[slot] = (int8_t)(rule->offset / arch->word);
+		ret->at[slot] = rule->offset / arch->word;
 		return true;
 	default:
 		return false;
@@ -162,12 +160,12 @@ bool row_pack(const struct unwind_arch *arch, const struct cfi_row *full, struct
 	struct row row = {
 		.kind = full->is_go ? ROW_GO : ROW_SIMPLE,
 		.cfa_column = full->cfa.column,
-		.cfa_offset = (int32_t)full->cfa.offset,
+		.cfa_offset = full->cfa.offset,
 	};
 	for (unsigned int column = 0; column < arch->columns; column++)
 		if (!pack_rule(arch, column, &full->rules[column], &row))
 			return false;
-	/* A call pushes the return address; where nothing says so it is not known. */
+	/* On x86, the compact form needs the place of the return address. */
 	if (arch->calls_push && !(row.saved & 1))
 		return false;
 	*ret = row;

@@ -4,23 +4,22 @@
  * saved at small multiples of a word from it). Other rows are stored in full elsewhere. Equal rows are
  * stored once; an address needs a reference of 16 bytes.
  */
-#ifndef UNWIND_ROW_H
-#define UNWIND_ROW_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
 #include "unwind/cfi_row.h"
 
 enum row_kind {
-	ROW_NONE,    /* not made yet */
+	ROW_NONE,    /* not computed yet */
 	ROW_SIMPLE,
 	ROW_GO,      /* the same, of a Go function */
 	ROW_FULL,    /* index `full` has the row: expressions, signal frames, large offsets */
 	ROW_OUTERMOST, /* code that nothing called: threads begin in it */
-	ROW_SWITCH, /* code that changed stacks: its callers are on another one */
+	ROW_SWITCH, /* code that changed stacks: its callers are on another stack */
 	ROW_FRAME_POINTER, /* no information but a frame pointer */
 	ROW_UNKNOWN, /* no information, and the code keeps no frame pointer */
-	ROW_UNMAPPED, /* no module is known there: JIT code, or no code at all */
+	ROW_UNMAPPED, /* no module is known there: JIT code, or no code */
 	ROW_NO_CODE, /* no code is there */
 };
 
@@ -34,7 +33,10 @@ struct row {
 	int8_t at[ARCH_SLOTS]; /* distance from the CFA to the saved register, in words, by slot */
 };
 
-/* Each distinct row once. A large program has some hundreds, which fit the CPU's first cache. */
+/*
+ * Stores each distinct row once. A large program has some hundreds, which fit the CPU's first
+ * cache.
+ */
 struct row_store {
 	VEC(struct row) items;
 	struct u64map by_content;
@@ -59,7 +61,7 @@ _Static_assert(sizeof(struct row_ref) == 16, "four references are a cache line")
 
 #define SET_SIZE 4
 
-/* Cache of references. It grows to a limit, and replaces old ones then. A zeroed cache is empty. */
+/* Cache of references. It grows to a limit, and then replaces old ones. A zeroed cache is empty. */
 struct row_cache {
 	struct row_ref *refs;
 	size_t set_count; /* number of sets: 0 or a power of two */
@@ -107,5 +109,3 @@ uint32_t full_rows_add(struct full_rows *rows, const struct cfi_row *row);
 
 /* Converts a row to the compact form. Returns false if it does not fit. */
 bool row_pack(const struct unwind_arch *arch, const struct cfi_row *full, struct row *ret);
-
-#endif

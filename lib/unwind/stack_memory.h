@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Access to stack memory, in a copy or by a callback, and reasons why a word may not be there. */
-#ifndef UNWIND_STACK_MEMORY_H
-#define UNWIND_STACK_MEMORY_H
+#pragma once
 
 #include <endian.h>
 #include <stdbool.h>
@@ -75,5 +74,3 @@ static inline bool stack_is_another(const struct stack_copy *stack, uint64_t sp)
 {
 	return sp < stack->low || sp - stack->low > stack->size + STACK_COPY_MOST;
 }
-
-#endif

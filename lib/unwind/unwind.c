@@ -6,14 +6,14 @@
 #include "base/vec.h"
 #include "unwind/engine.h"
 
-/* The first that can serve a recording is its default. */
+/* The first engine that supports a recording is its default. */
 static const struct unwind_engine *const engines[] = {
 	&engine_cfi,
 	&engine_libunwind,
 };
-#define ENGINE_COUNT (sizeof(engines) / sizeof(*engines))
+#define ENGINE_COUNT (count_of(engines))
 
-/* How much of a stack is touched ahead: its inner frames, where most are. */
+/* Bytes of a stack to prefetch: the inner frames, where most are. */
 #define PREFETCH_SIZE 1024
 #define LINE 64
 
@@ -28,7 +28,7 @@ struct unwinder {
 
 struct unwind_thread {
 	struct unwinder *unwinder;
-	void *state; /* the engine's */
+	void *state; /* the engine's state */
 	const struct unwind_arch *arch; /* description of `abi` */
 	uint64_t abi;
 	struct unwind_stats stats;
@@ -73,9 +73,9 @@ struct sp_error *unwinder_new(struct sp_ctx *ctx, const struct unwind_options *o
 		.arch = unwinder->arch,
 		.locator = options->locator,
 		.files = options->files,
-		.codes = codes_new(ctx, options->arch, &options->files),
+		.code_cache = code_cache_new(ctx, options->arch, &options->files),
 	};
-	NEED(unwinder->arch && unwinder->shared.codes);
+	NEED(unwinder->arch && unwinder->shared.code_cache);
 	*ret = take_ptr(unwinder);
 	return NULL;
 }
@@ -85,7 +85,7 @@ void unwinder_free(struct unwinder *unwinder)
 	if (!unwinder)
 		return;
 	vec_deinit(&unwinder->threads);
-	codes_free(unwinder->shared.codes);
+	code_cache_free(unwinder->shared.code_cache);
 	pthread_mutex_destroy(&unwinder->lock);
 	free(unwinder->arch);
 	free(unwinder);
@@ -150,22 +150,22 @@ void unwind_thread_free(struct unwind_thread *thread)
 
 bool unwinder_keeps_much(const struct unwinder *unwinder)
 {
-	return codes_are_many(unwinder->shared.codes);
+	return code_cache_is_large(unwinder->shared.code_cache);
 }
 
-size_t unwinder_forget_files(struct unwinder *unwinder, bool all)
+size_t unwinder_drop_files(struct unwinder *unwinder, bool all)
 {
 	pthread_mutex_lock(&unwinder->lock);
-	for (size_t i = 0; i < unwinder->threads.count; i++)
-		unwinder->engine->forget_codes(unwinder->threads.items[i]->state);
-	size_t count = codes_forget(unwinder->shared.codes, all);
+	vec_each (thread, &unwinder->threads)
+		unwinder->engine->drop_code((*thread)->state);
+	size_t count = code_cache_drop(unwinder->shared.code_cache, all);
 	pthread_mutex_unlock(&unwinder->lock);
 	return count;
 }
 
 const char *unwinder_problem(struct unwinder *unwinder, const struct module *module)
 {
-	return codes_problem(unwinder->shared.codes, module);
+	return code_cache_problem(unwinder->shared.code_cache, module);
 }
 
 uint16_t unwind_misc(const struct unwind_result *result)
@@ -178,18 +178,18 @@ uint16_t unwind_misc(const struct unwind_result *result)
 		[UNWIND_DEPTH_LIMIT] = SP_MISC_END_DEPTH_LIMIT,
 	};
 	enum sp_misc_end end = result->switched ? SP_MISC_END_SWITCHED : ends[result->end];
-	return (uint16_t)(end << SP_MISC_END_SHIFT | (result->frame_pointers ? SP_MISC_GUESSED : 0) |
-			  (result->system_stack ? SP_MISC_SYSTEM_STACK : 0));
+	return end << SP_MISC_END_SHIFT | (result->frame_pointers ? SP_MISC_GUESSED : 0) |
+	       (result->system_stack ? SP_MISC_SYSTEM_STACK : 0);
 }
 
-/* Registers by column, from perf's list. False where sp or ip is not among them. */
+/* Sets registers by column, from perf's list. Returns false if sp or ip is missing. */
 static bool take_registers(const struct sp_registers *from, struct unwind_start *ret)
 {
 	const struct unwind_arch *arch = ret->arch;
 	uint64_t mask = from->mask;
 	bool has_ip = false;
 	for (size_t i = 0; mask && i < from->count; i++, mask &= mask - 1) {
-		unsigned int number = (unsigned int)__builtin_ctzll(mask);
+		unsigned int number = __builtin_ctzll(mask);
 		if (number >= ARCH_PERF_COUNT)
 			break;
 		if (number == arch->perf_ip) {
@@ -204,15 +204,6 @@ static bool take_registers(const struct sp_registers *from, struct unwind_start 
 	}
 	ret->sp = ret->registers.values[arch->sp];
 	return has_ip;
-}
-
-static const struct unwind_arch *arch_of(struct unwind_thread *thread, uint64_t abi)
-{
-	if (thread->abi != abi) {
-		thread->abi = abi;
-		thread->arch = arch_find(thread->unwinder->shared.arch, abi);
-	}
-	return thread->arch;
 }
 
 /*
@@ -232,7 +223,11 @@ static struct unwind_result unwind(struct unwind_thread *thread, const struct un
 {
 	struct unwind_result nothing = {.end = UNWIND_NO_INFO};
 	struct unwind_start start = {0};
-	start.arch = arch_of(thread, sample->registers.abi);
+	if (thread->abi != sample->registers.abi) {
+		thread->abi = sample->registers.abi;
+		thread->arch = arch_find(thread->unwinder->shared.arch, sample->registers.abi);
+	}
+	start.arch = thread->arch;
 	if (!start.arch || limit == 0 || !take_registers(&sample->registers, &start))
 		return nothing;
 	if (is_replaced(thread, sample, start.ip))
@@ -282,7 +277,7 @@ void unwind_prefetch(const struct unwind_sample *sample)
 struct unwind_stats unwinder_stats(const struct unwinder *unwinder)
 {
 	struct unwind_stats sum = unwinder->gone;
-	for (size_t i = 0; i < unwinder->threads.count; i++)
-		add_stats(&sum, unwinder->threads.items[i]);
+	vec_each (thread, &unwinder->threads)
+		add_stats(&sum, *thread);
 	return sum;
 }

@@ -5,8 +5,7 @@
  *
  * Threads share an unwinder; each uses its own unwind_thread.
  */
-#ifndef UNWIND_UNWIND_H
-#define UNWIND_UNWIND_H
+#pragma once
 
 #include <sprof/ctx.h>
 #include <sprof/record.h>
@@ -73,7 +72,6 @@ struct unwind_options {
 };
 
 struct unwinder;
-struct unwind_thread;
 
 /*
  * Fails with SP_ERROR_UNSUPPORTED if no engine supports the architecture, or if this build lacks the
@@ -86,8 +84,6 @@ void unwinder_free(struct unwinder *unwinder);
 /* NULL when out of memory. Free it before the unwinder. */
 struct unwind_thread *unwind_thread_new(struct unwinder *unwinder);
 void unwind_thread_free(struct unwind_thread *thread);
-
-struct memory_source;
 
 /* User stack as perf_event_open(2) samples it. Borrowed during the call. */
 struct unwind_sample {
@@ -160,13 +156,13 @@ void unwind_prefetch(const struct unwind_sample *sample);
 
 /*
  * For a running recording: unwinder_keeps_much() returns whether too much of modules' files is
- * kept; any thread may call it. unwinder_forget_files() drops it, with rows and the results of
+ * kept; any thread may call it. unwinder_drop_files() drops it, with rows and the results of
  * unwinder_problem(), and returns the number of files. No thread of the unwinder may work
  * meanwhile. Files are read again on demand. `all`: also those in use, and modules may be numbered
  * anew.
  */
 bool unwinder_keeps_much(const struct unwinder *unwinder);
-size_t unwinder_forget_files(struct unwinder *unwinder, bool all);
+size_t unwinder_drop_files(struct unwinder *unwinder, bool all);
 
 /*
  * Returns why a module's code cannot be unwound by call frame information, as a sentence that names the
@@ -180,5 +176,3 @@ struct unwind_stats {
 	uint64_t ends[UNWIND_END_COUNT];
 };
 struct unwind_stats unwinder_stats(const struct unwinder *unwinder);
-
-#endif

@@ -10,10 +10,10 @@
 /* Columns, which are register numbers. */
 enum { FP = 29, RA = 30, SP = 31 };
 
-/* The last that a call does not give back: what is put there is of no consequence. */
+/* Last register that a call need not preserve: saving it does not matter. */
 #define SCRATCH_LAST 18
 
-/* In bytes: of instructions before, and behind a place. */
+/* Limits of bytes of instructions, before and after a place. */
 #define PROLOGUE_SIZE 128
 
 enum op_kind {
@@ -30,7 +30,7 @@ enum op_kind {
 
 struct op {
 	enum op_kind kind;
-	uint8_t registers[2]; /* STORE, LOAD; SP: none that matters */
+	uint8_t registers[2]; /* STORE, LOAD; SP: none */
 	int64_t at; /* offset from sp before the instruction; JUMP: offset from the instruction */
 	int64_t moves;        /* change of sp; *_FROM_*: difference to the other register */
 };
@@ -40,7 +40,7 @@ static int64_t signed_bits(uint32_t word, unsigned int low, unsigned int count)
 	return (int64_t)((uint64_t)word << (64 - low - count)) >> (64 - count);
 }
 
-/* How the address of an access is made. */
+/* Address mode of an access. */
 enum index { INDEX_POST, INDEX_OFFSET, INDEX_PRE };
 
 static struct op access_of(bool load, enum index index, int64_t offset)
@@ -53,14 +53,14 @@ static struct op access_of(bool load, enum index index, int64_t offset)
 	};
 }
 
-/* One or two registers of 8 bytes, general or floating, on the stack. */
+/* Decodes an access to one or two registers of 8 bytes, general or floating, on the stack. */
 static bool decode_access(uint32_t word, struct op *ret)
 {
 	bool general = !(word >> 26 & 1), load = word >> 22 & 1;
 	uint32_t form = word & ~(UINT32_C(1) << 26 | UINT32_C(1) << 22);
 	if ((word >> 5 & 31) != SP)
 		return false;
-	/* stp, ldp: x as 0xa8, d as 0x6c. */
+	/* stp, ldp: x is 0xa8, d is 0x6c. */
 	uint32_t pair = general ? 0xa8000000 : 0x68000000;
 	if ((form & 0xfe000000) == pair && (form >> 23 & 3) != 0) {
 		enum index index = (form >> 23 & 3) == 1   ? INDEX_POST
@@ -85,7 +85,7 @@ static bool decode_access(uint32_t word, struct op *ret)
 	return true;
 }
 
-/* add and sub of an immediate to or from the stack or frame pointer. */
+/* Decodes add and sub of an immediate to or from the stack or frame pointer. */
 static bool decode_move(uint32_t word, struct op *ret)
 {
 	uint32_t to = word & 31, from = word >> 5 & 31;
@@ -155,14 +155,14 @@ static void make_cfa_row(const struct register_places *frame, uint8_t base, int6
 				.kind = RULE_AT, .offset = frame->at[column] + offset};
 }
 
-/* Whether it is where a function begins, and no part of one that lies elsewhere. */
+/* Returns whether a function begins at `vaddr`, and not a part of one that is elsewhere. */
 static bool is_start(const struct code_place *place, uint64_t vaddr)
 {
 	struct cfi_entry entry;
 	struct cfi_row row;
 	uint64_t plt;
-	if (!code_find(place->code, place->arch, vaddr, &entry))
-		return code_plt(place->code, vaddr, &plt);
+	if (!code_find_cfi(place->code, place->arch, vaddr, &entry))
+		return code_plt_start(place->code, vaddr, &plt);
 	if (entry.start != vaddr || !cfi_row_make(place->arch, &entry, vaddr, &row) ||
 	    row.cfa.kind != RULE_IS || row.cfa.column != SP || row.cfa.offset != 0)
 		return false;
@@ -172,7 +172,10 @@ static bool is_start(const struct code_place *place, uint64_t vaddr)
 	return true;
 }
 
-/* The bytes lead from a function's start to the place: the stack pointer was the CFA at first. */
+/*
+ * Follows the bytes from a function's start to the place: the stack pointer was the CFA at the
+ * start.
+ */
 static bool is_set_up(const uint8_t *bytes, size_t size, struct cfi_row *ret)
 {
 	struct register_places frame = {0};
@@ -185,7 +188,7 @@ static bool is_set_up(const uint8_t *bytes, size_t size, struct cfi_row *ret)
 			frame.sp += op.moves;
 			break;
 		case OP_STORE:
-			/* It is this function's own by now. */
+			/* The frame pointer is this function's by now. */
 			if (pointed && (op.registers[0] == FP || op.registers[1] == FP))
 				return false;
 			note(&frame, &op);
@@ -205,8 +208,8 @@ static bool is_set_up(const uint8_t *bytes, size_t size, struct cfi_row *ret)
 }
 
 /*
- * The bytes begin at the place, and lead out of the function, where the stack pointer is the
- * CFA. *jump_ret: to there, in place of a return; else 0.
+ * Follows the bytes from the place to the function's end, where the stack pointer is the CFA.
+ * *jump_ret: target of a jump there, in place of a return; else 0.
  */
 static bool is_taken_down(const uint8_t *bytes, size_t size, uint64_t vaddr, uint64_t *jump_ret,
 			  struct cfi_row *ret)
@@ -256,12 +259,12 @@ static bool prologue_row(const struct code_place *place, const struct cfi_entry 
 	if (place->arch->machine != EM_AARCH64 || before >= entry->size || before % 4 != 0)
 		return false;
 	behind = behind < PROLOGUE_SIZE ? behind : PROLOGUE_SIZE;
-	if (code_text(place->code, place->vaddr, behind, bytes) &&
+	if (code_read(place->code, place->vaddr, behind, bytes) &&
 	    is_taken_down(bytes, behind, place->vaddr, &jump, ret) &&
 	    (!jump || is_start(place, jump)))
 		return true;
 	return before && before <= PROLOGUE_SIZE && is_start(place, entry->start) &&
-	       code_text(place->code, entry->start, before, bytes) &&
+	       code_read(place->code, entry->start, before, bytes) &&
 	       is_set_up(bytes, before, ret);
 }
 
@@ -286,7 +289,7 @@ const struct code *rows_code(struct rows *rows, const struct location *location)
 	}
 	const struct code **slot = &rows->codes.items[location->module->index];
 	if (!*slot)
-		*slot = codes_get(rows->shared->codes, location->module, location->pid);
+		*slot = code_cache_get(rows->shared->code_cache, location->module, location->pid);
 	return *slot;
 }
 
@@ -303,7 +306,7 @@ static void clear_rows(struct rows *rows)
 	row_cache_clear(&rows->by_module);
 }
 
-void rows_forget(struct rows *rows)
+void rows_drop_code(struct rows *rows)
 {
 	clear_rows(rows);
 	memset(rows->calls, 0, sizeof(rows->calls));
@@ -312,26 +315,22 @@ void rows_forget(struct rows *rows)
 	rows->codes.count = 0;
 }
 
-/* Keeps a row that does not fit; where there are too many, all rows are forgotten. */
-static void keep_full(struct rows *rows, const struct cfi_row *full, struct row *ret)
-{
-	uint32_t index = full_rows_add(&rows->full, full);
-	if (index == UINT32_MAX) {
-		rows->full.items.count = 0;
-		clear_rows(rows);
-		index = full_rows_add(&rows->full, full);
-	}
-	ret->kind = index == UINT32_MAX ? ROW_FRAME_POINTER : ROW_FULL;
-	ret->full = index;
-}
-
 static void set_full(struct rows *rows, const struct unwind_arch *arch,
 		     const struct cfi_row *full, struct row *ret)
 {
 	if (full->rules[full->return_column].kind == RULE_UNDEFINED)
 		ret->kind = ROW_OUTERMOST;
-	else if (!row_pack(arch, full, ret))
-		keep_full(rows, full, ret);
+	else if (!row_pack(arch, full, ret)) {
+		uint32_t index = full_rows_add(&rows->full, full);
+		if (index == UINT32_MAX) {
+			/* There are too many: drop all. */
+			rows->full.items.count = 0;
+			clear_rows(rows);
+			index = full_rows_add(&rows->full, full);
+		}
+		ret->kind = index == UINT32_MAX ? ROW_FRAME_POINTER : ROW_FULL;
+		ret->full = index;
+	}
 }
 
 /*
@@ -342,7 +341,7 @@ static bool is_trampoline(const struct code_place *place, struct cfi_row *ret)
 {
 	struct cfi_entry entry;
 	return place->ip != place->vaddr &&
-	       code_find(place->code, place->arch, place->ip, &entry) && entry.is_signal &&
+	       code_find_cfi(place->code, place->arch, place->ip, &entry) && entry.is_signal &&
 	       cfi_row_make(place->arch, &entry, place->ip, ret);
 }
 
@@ -361,7 +360,7 @@ static void make_unknown(struct rows *rows, const struct code_place *place,
 		ret->kind = guess_keeps_frame_pointer(place) ? ROW_FRAME_POINTER : ROW_UNKNOWN;
 }
 
-/* How the code is left by its entry, but where what runs is seen to be ahead of that, or behind. */
+/* Makes the row of an entry; in a prologue or epilogue, corrects it by the instructions. */
 static bool row_of_entry(const struct code_place *place, const struct cfi_entry *entry, bool exact,
 			 struct cfi_row *ret)
 {
@@ -412,11 +411,14 @@ static void make_row(struct rows *rows, const struct code *code,
 	place.ip = place.vaddr + !exact;
 	if (make_go_row(rows, &place, ret))
 		return;
-	/* arm64's vdso says of its sigreturn what holds in some kernels only. */
+	/* The entry of sigreturn in arm64's vdso is right in some kernels only. */
 	bool trampoline = location->module->kind == MODULE_VDSO && !arch->calls_push &&
 			  guess_sigreturn(&place, &full);
-	bool found = !trampoline && code_find(code, arch, place.vaddr, &entry);
-	/* A program's first function may not say that nothing called it, where it is in C. */
+	bool found = !trampoline && code_find_cfi(code, arch, place.vaddr, &entry);
+	/*
+	 * The entry of a program's first function may lack the mark of an outermost function, if it
+	 * is in C.
+	 */
 	if (found && entry.start != 0 && entry.start == code_entry(code))
 		ret->kind = ROW_OUTERMOST;
 	else if (trampoline || (found && row_of_entry(&place, &entry, exact, &full)))
@@ -425,7 +427,7 @@ static void make_row(struct rows *rows, const struct code *code,
 		make_unknown(rows, &place, ret);
 }
 
-/* Most entries that are searched for one function of generated code. Runtimes write one. */
+/* Limit of entries that are searched for one function of generated code. Runtimes write one. */
 #define GENERATED_ENTRIES_MAX 64
 
 /* Finds the row of generated code with call frame information; else frame pointers are used. */
@@ -455,7 +457,7 @@ static void make_generated(struct rows *rows, const struct unwind_arch *arch,
 		}
 }
 
-/* For what has no file. */
+/* Makes the row of code without a file. */
 static enum row_kind kind_without_file(const struct location *location)
 {
 	if (!location->module)
@@ -477,8 +479,8 @@ bool rows_has_file(const struct location *location)
 	return kind_without_file(location) == ROW_NONE;
 }
 
-/* Its index in the store; UINT32_MAX when out of memory. */
-static uint32_t keep_row(struct rows *rows, const struct row *row)
+/* Stores a row. Returns its index; UINT32_MAX when out of memory. */
+static uint32_t store_row(struct rows *rows, const struct row *row)
 {
 	uint32_t index = row_store_add(&rows->store, row);
 	if (index != UINT32_MAX || rows->store.items.count < ROWS_MAX)
@@ -487,13 +489,13 @@ static uint32_t keep_row(struct rows *rows, const struct row *row)
 	return row_store_add(&rows->store, row);
 }
 
-/* Calls that have been the kernel's since before there was a vdso: they push nothing. */
+/* Calls of the page [vsyscall] push nothing. */
 static bool is_vsyscall(const struct location *location, uint64_t pc)
 {
 	return !location->module && (pc & ~(uint64_t)0xfff) == VSYSCALL;
 }
 
-/* The content of the row of an address: from another process, or made. */
+/* Finds the row of an address: another process has it, or it is made. */
 static struct row content_of(struct rows *rows, const struct rows_address *address)
 {
 	struct location location = rows_locate(rows, address->view, address->pc);
@@ -523,7 +525,7 @@ static struct row content_of(struct rows *rows, const struct rows_address *addre
 	else
 		make_row(rows, code, address->arch, &location, address->flags & KEY_EXACT,
 			 &content);
-	index = keep_row(rows, &content);
+	index = store_row(rows, &content);
 	if (index != UINT32_MAX)
 		row_cache_add(&rows->by_module, location.module->index, key, index);
 	return content;
@@ -533,10 +535,10 @@ const struct row *rows_find_slow(struct rows *rows, const struct rows_address *a
 {
 	rows->misses++;
 	rows->spare = content_of(rows, address);
-	/* Its key would be another address's. */
+	/* Its key would be the key of another address. */
 	if (rows_has_key_bits(address->pc))
 		return &rows->spare;
-	uint32_t index = keep_row(rows, &rows->spare);
+	uint32_t index = store_row(rows, &rows->spare);
 	if (index == UINT32_MAX)
 		return &rows->spare;
 	row_cache_add(&rows->by_ip, address->view, address->pc | address->flags, index);

@@ -3,8 +3,7 @@
  * Rows of all code that a thread has met: first by (view, ip), then by (module, offset), which all
  * processes share. Each thread has its own, so nothing is locked.
  */
-#ifndef UNWIND_UNWIND_ROWS_H
-#define UNWIND_UNWIND_ROWS_H
+#pragma once
 
 #include "unwind/engine.h"
 #include "unwind/go_callers.h"
@@ -29,7 +28,7 @@ struct rows {
 void rows_deinit(struct rows *rows);
 
 /* Drops all rows, because rows with expressions point into the codes. */
-void rows_forget(struct rows *rows);
+void rows_drop_code(struct rows *rows);
 
 /* Returns the code of a location with a module; NULL when out of memory. */
 const struct code *rows_code(struct rows *rows, const struct location *location);
@@ -81,5 +80,3 @@ static inline const struct row *rows_find(struct rows *rows, const struct unwind
 	return __builtin_expect(index != UINT32_MAX, 1) ? &rows->store.items.items[index]
 							 : rows_find_slow(rows, &address);
 }
-
-#endif

@@ -93,14 +93,14 @@ static bool read_memory(void *arg, uint64_t address, size_t size, void *ret)
 static bool find_register(const struct sp_registers *registers, unsigned int number, uint64_t *ret)
 {
 	uint64_t bit = (uint64_t)1 << number;
-	size_t index = (size_t)__builtin_popcountll(registers->mask & (bit - 1));
+	size_t index = __builtin_popcountll(registers->mask & (bit - 1));
 	if (!(registers->mask & bit) || index >= registers->count)
 		return false;
 	*ret = registers->values[index];
 	return true;
 }
 
-/* Begins a new stack: returns the bytes that are at hand, from the stack pointer up. */
+/* Begins a new stack. Returns the available bytes from the stack pointer up. */
 static struct sp_bytes begin(struct sp_unwinder_thread *thread,
 			     const struct sp_registers *registers,
 			     const struct sp_unwinder_memory *memory)
@@ -225,7 +225,6 @@ void sp_unwinder_thread_free(struct sp_unwinder_thread *thread)
 }
 
 DEFINE_CLEANUP(struct sp_unwinder *, sp_unwinder_free)
-DEFINE_CLEANUP(struct maps *, maps_free)
 
 static struct location locate(void *arg, uint32_t view, uint64_t ip)
 {
@@ -301,7 +300,7 @@ struct sp_error *sp_unwinder_new(struct sp_ctx *ctx, const struct sp_unwinder_op
 	NEED(unwinder);
 	pthread_mutex_init(&unwinder->lock, NULL);
 	unwinder->ctx = ctx;
-	unwinder->pid = (uint32_t)(options.pid ?: getpid());
+	unwinder->pid = options.pid ?: getpid();
 	unwinder->arch = strdup(options.arch ?: host.machine);
 	struct sp_error *error = unwinder->arch ? set_up(unwinder) : error_no_memory();
 	if (!error)
@@ -313,9 +312,9 @@ void sp_unwinder_free(struct sp_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	for (size_t i = 0; i < unwinder->given.count; i++) {
-		free(unwinder->given.items[i].path);
-		close(unwinder->given.items[i].fd);
+	vec_each (item, &unwinder->given) {
+		free(item->path);
+		close(item->fd);
 	}
 	vec_deinit(&unwinder->given);
 	unwinder_free(unwinder->unwinder);
@@ -327,7 +326,7 @@ void sp_unwinder_free(struct sp_unwinder *unwinder)
 }
 
 /* Keeps a duplicate of the descriptor, and sets the file's identity in `mmap`. */
-static struct sp_error *keep_fd(struct sp_unwinder *unwinder, int given, struct sp_mmap *mmap)
+static struct sp_error *duplicate_fd(struct sp_unwinder *unwinder, int given, struct sp_mmap *mmap)
 {
 	struct stat status;
 	if (fstat(given, &status) < 0)
@@ -367,7 +366,7 @@ static struct sp_error *apply(struct sp_unwinder *unwinder)
 {
 	TRY(live_apply(unwinder->live));
 	atomic_store(&unwinder->view, live_view(unwinder->live, unwinder->pid, unwinder->time_ns));
-	return live_forget(unwinder->live, unwinder->time_ns++);
+	return live_expire(unwinder->live, unwinder->time_ns++);
 }
 
 struct sp_error *sp_unwinder_add(struct sp_unwinder *unwinder, const struct sp_unwinder_module *given)
@@ -384,7 +383,7 @@ struct sp_error *sp_unwinder_add(struct sp_unwinder *unwinder, const struct sp_u
 		.file_offset = module.file_offset,
 		.filename = module.path,
 	};
-	TRY(module.use_fd ? keep_fd(unwinder, module.fd, &mmap) : NULL);
+	TRY(module.use_fd ? duplicate_fd(unwinder, module.fd, &mmap) : NULL);
 	pthread_mutex_lock(&unwinder->lock);
 	struct sp_error *error = add(unwinder, &mmap);
 	if (!error)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* State of include/sprof/unwinder.h. */
-#ifndef UNWINDER_UNWINDER_H
-#define UNWINDER_UNWINDER_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,5 +31,3 @@ struct sp_unwinder {
 	atomic_uint_least32_t view; /* the newest view of the mappings; 0: there are none */
 	VEC(struct given_file) given;
 };
-
-#endif

@@ -33,7 +33,7 @@ bool header_is_plausible(const struct header *header)
 bool headers_are_plausible(const uint8_t *pos, const uint8_t *end, bool at_end, bool swap)
 {
 	for (int i = 0; i < RESYNC_HEADERS; i++) {
-		size_t left = (size_t)(end - pos);
+		size_t left = end - pos;
 		if (!left)
 			return i && at_end;
 		if (left < HEADER_SIZE)

@@ -3,8 +3,7 @@
  * Finds record boundaries in unknown bytes: several plausible headers in a row, each at the end of
  * the previous record.
  */
-#ifndef WALK_RECORD_BOUNDARY_H
-#define WALK_RECORD_BOUNDARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ static inline bool records_begin(const uint8_t *pos, const uint8_t *end, bool at
 		return false;
 	return headers_are_plausible(pos, end, at_end, swap);
 }
-
-#endif

@@ -37,8 +37,6 @@
 
 #define LINE 64 /* bytes in a line of the CPU's cache */
 
-DEFINE_CLEANUP(struct walker *, walker_free)
-
 struct sp_error *walker_new_at(const struct walker_file *file, struct reader_extent extent,
 			       struct walker **ret)
 {
@@ -98,7 +96,7 @@ uint64_t walker_offset(const struct walker *walker)
 
 void walker_prefetch(const struct walker *walker, size_t size)
 {
-	size_t left = (size_t)(walker->end - walker->pos);
+	size_t left = walker->end - walker->pos;
 	if (size > left)
 		size = left;
 	for (size_t at = 0; at < size; at += LINE)
@@ -123,8 +121,8 @@ void walker_skip_samples(struct walker *walker)
  */
 static bool wrapped(const struct walker *walker, const struct header *header)
 {
-	struct cursor cursor = cursor_make(walker->pos, (size_t)(walker->end - walker->pos),
-					   walker->swap, NULL, 0);
+	struct cursor cursor =
+		cursor_make(walker->pos, walker->end - walker->pos, walker->swap, NULL, 0);
 	uint64_t size;
 	if (header->type != SP_RECORD_COMPRESSED2 || !cursor_skip(&cursor, HEADER_SIZE) ||
 	    !cursor_u64(&cursor, &size) || size > UINT32_MAX)
@@ -140,19 +138,19 @@ static bool wrapped(const struct walker *walker, const struct header *header)
 static uint64_t after_hole(const struct walker *walker, unsigned int step)
 {
 	uint64_t offset = walker_offset(walker);
-	off_t data = lseek(walker->fd, (off_t)offset, SEEK_DATA);
+	off_t data = lseek(walker->fd, offset, SEEK_DATA);
 	if (data < 0)
 		return errno == ENXIO ? walker->data_end : offset;
 	uint64_t next = offset + ((uint64_t)data - offset) / step * step;
 	return next < walker->data_end ? next : walker->data_end;
 }
 
-/* Moves to the next place where records begin, at a multiple of `step` from here, or to the end. */
+/* Moves to the first place where records begin, from here on in steps of `step`, or to the end. */
 static struct sp_error *resync(struct walker *walker, unsigned int step)
 {
 	for (;;) {
 		TRY(walker_ensure(walker, RESYNC_HEADERS * RECORD_MAX));
-		size_t left = (size_t)(walker->end - walker->pos);
+		size_t left = walker->end - walker->pos;
 		bool last = walker_offset(walker) + left == walker->data_end;
 		size_t room = last ? HEADER_SIZE : RESYNC_HEADERS * RECORD_MAX;
 		if (left < HEADER_SIZE) {
@@ -195,7 +193,7 @@ static struct sp_error *damaged(struct walker *walker, const char *format, ...)
 	va_start(args, format);
 	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
-	size_t left = (size_t)(walker->end - walker->pos);
+	size_t left = walker->end - walker->pos;
 	walker->pos += left < 1 ? left : 1;
 	TRY(resync(walker, 1));
 	uint64_t resumed = walker_offset(walker);
@@ -239,8 +237,8 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 /* Moves past a record and its payload, which may be larger than the buffer. */
 static struct sp_error *skip_payload(struct walker *walker, const struct header *header)
 {
-	struct cursor cursor = cursor_make(walker->pos, (size_t)(walker->end - walker->pos),
-					   walker->swap, NULL, 0);
+	struct cursor cursor =
+		cursor_make(walker->pos, walker->end - walker->pos, walker->swap, NULL, 0);
 	uint64_t size = 0;
 	uint32_t short_size = 0;
 	bool good = cursor_skip(&cursor, HEADER_SIZE);
@@ -286,7 +284,7 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	if (walker->end - walker->pos < HEADER_SIZE)
 		return NULL;
 	struct header header = header_at(walker->pos, walker->swap);
-	size_t left = (size_t)(walker->end - walker->pos);
+	size_t left = walker->end - walker->pos;
 	if (header.type != PERF_RECORD_SAMPLE || header.size < HOP_MIN || header.size & 7 ||
 	    left < WALKER_SAMPLE_MIN || header.size <= left || header.size > walker->data_end - offset)
 		return NULL;
@@ -360,10 +358,8 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 		.offset = offset,
 	};
 	error = walker_check_size(walker, raw);
-	header.size = (uint16_t)raw->size;
-	error = error ?: skip_payload(walker, &header);
-	if (error)
-		return error;
+	header.size = raw->size;
+	TRY(error ?: skip_payload(walker, &header));
 	if (walker->decoder && raw->type == PERF_RECORD_SAMPLE)
 		check_sample(walker, raw);
 	return NULL;

@@ -3,10 +3,10 @@
  * Iterators over the raw records in a range of a file. Each walker has its own buffer of at most 512
  * KiB, so threads may use their own walkers of one reader.
  */
-#ifndef WALK_WALKER_H
-#define WALK_WALKER_H
+#pragma once
 
 #include <sprof/reader.h>
+#include "base/cleanup.h"
 #include "file/reader_io.h"
 #include "record/record_length.h"
 #include "record/raw.h"
@@ -32,6 +32,7 @@ struct walker_file {
 struct sp_error *walker_new_at(const struct walker_file *file, struct reader_extent extent,
 			       struct walker **ret) SP_MUST_CHECK;
 void walker_free(struct walker *walker);
+DEFINE_CLEANUP(struct walker *, walker_free)
 
 /*
  * Returns the next record; raw->bytes is NULL at the end of the extent. The record is valid until the
@@ -74,5 +75,3 @@ struct sp_error *walker_seek(struct walker *walker) SP_MUST_CHECK;
  * exact (reader_is_exact()).
  */
 void walker_note_excess(struct walker *walker, const struct raw_record *raw, size_t excess);
-
-#endif

@@ -44,7 +44,7 @@ void walker_set_stop(struct walker *walker)
 {
 	uint64_t offset = walker->base_offset;
 	uint64_t own = walker->begin_end > offset ? walker->begin_end - offset : 0;
-	size_t size = (size_t)(walker->end - walker->base);
+	size_t size = walker->end - walker->base;
 	walker->stop = own < size ? walker->base + own : walker->end;
 }
 
@@ -82,7 +82,7 @@ static bool open_window(struct walker *walker, uint64_t offset)
 	walker->window.begin = begin;
 	walker->window.size = size;
 	walker->window.is_open = true;
-	set_content(walker, offset, bytes + (offset - begin), (size_t)(size - (offset - begin)));
+	set_content(walker, offset, bytes + (offset - begin), size - (offset - begin));
 	return true;
 }
 
@@ -98,7 +98,7 @@ struct sp_error *walker_fill(struct walker *walker, uint64_t offset, size_t most
 	TRY(walker->reader ? ctx_check(walker->reader->ctx) : NULL);
 	if (open_window(walker, offset))
 		return NULL;
-	int errnum = io_pread(walker->fd, walker->buffer, size, (off_t)offset, &got);
+	int errnum = io_pread(walker->fd, walker->buffer, size, offset, &got);
 	set_content(walker, offset, walker->buffer, got);
 	if (errnum) {
 		walker->finished = true;
@@ -118,7 +118,7 @@ struct sp_error *walker_ensure(struct walker *walker, size_t need)
 	uint64_t offset = walker_pos_offset(walker);
 	uint64_t left = walker->data_end - offset;
 	if (need > left)
-		need = (size_t)left;
+		need = left;
 	if ((size_t)(walker->end - walker->pos) >= need)
 		return NULL;
 	bool searching = need > RECORD_MAX + 1;

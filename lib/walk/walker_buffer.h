@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* State of a walker, and the buffer or mapped window that holds bytes of the file. */
-#ifndef WALK_WALKER_BUFFER_H
-#define WALK_WALKER_BUFFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,5 +78,3 @@ static inline uint64_t walker_pos_offset(const struct walker *walker)
 {
 	return walker->base_offset + (uint64_t)(walker->pos - walker->base);
 }
-
-#endif

@@ -26,8 +26,7 @@ struct sp_error *walker_check_excess(struct walker *walker)
 	walker->pos = walker->base + (fields_end - walker->base_offset);
 	TRY(walker_ensure(walker, RESYNC_HEADERS * RECORD_MAX));
 	if (walker_records_begin(walker, walker->pos))
-		reader_add_resized_sample(walker->reader, begin, size,
-					  (size_t)(fields_end - begin));
+		reader_add_resized_sample(walker->reader, begin, size, fields_end - begin);
 	else
 		walker->pos = walker->base + (begin + size - walker->base_offset);
 	return NULL;
@@ -97,7 +96,7 @@ static struct sp_error *contains_records(struct walker *walker, const struct raw
 /* Replaces *raw by a copy with the given length, and lists the damage. */
 static struct sp_error *shorten(struct walker *walker, struct raw_record *raw, size_t length)
 {
-	uint16_t size = (uint16_t)length;
+	uint16_t size = length;
 	if (!walker->shortened)
 		walker->shortened = malloc(RECORD_MAX);
 	NEED(walker->shortened);

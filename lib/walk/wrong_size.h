@@ -3,8 +3,7 @@
  * Finds records with a size larger than their contents. Such a size looks right, and hides up to
  * 64 KB of other records.
  */
-#ifndef WALK_WRONG_SIZE_H
-#define WALK_WRONG_SIZE_H
+#pragma once
 
 #include "walk/walker_buffer.h"
 
@@ -28,5 +27,3 @@ static inline bool walker_seems_too_long(const struct walker *walker, const stru
 
 /* Shortens *raw, the next record, if its size includes other records. */
 struct sp_error *walker_check_size(struct walker *walker, struct raw_record *raw) SP_MUST_CHECK;
-
-#endif

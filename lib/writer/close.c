@@ -44,7 +44,8 @@ static struct sp_error *finish_stream(struct writer *writer, const struct writer
 static struct sp_error *check_present(const struct writer *writer)
 {
 	struct stat st;
-	if (writer->output.stream || fstat(writer->output.fd, &st) < 0 || st.st_nlink > 0)
+	if (writer->output.stream || writer->output.in_memory ||
+	    fstat(writer->output.fd, &st) < 0 || st.st_nlink > 0)
 		return NULL;
 	return error_set_remedy(error_new(SP_ERROR_NOT_FOUND,
 					  "%s was removed during recording", writer->name),

@@ -10,7 +10,7 @@ static int put_at(const struct commit *commit, uint64_t offset, const void *byte
 {
 	uint64_t done;
 	struct iovec span = {(void *)(uintptr_t)bytes, size};
-	return spans_write(commit->fd, (int64_t)offset, &(struct spans_part){&span, 1, 0, size}, &done);
+	return spans_write(commit->fd, offset, &(struct spans_part){&span, 1, 0, size}, &done);
 }
 
 int commit_sync(const struct commit *commit)

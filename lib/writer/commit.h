@@ -24,8 +24,7 @@
  *
  * Functions that return an int return 0 or the errno. `end` is the end of a whole record.
  */
-#ifndef WRITER_COMMIT_H
-#define WRITER_COMMIT_H
+#pragma once
 
 #include <sys/uio.h>
 #include "writer/durable.h"
@@ -93,5 +92,3 @@ int commit_finish(struct commit *commit, uint64_t end, const struct feature_set 
 
 /* Returns the end of the file after the last commit. */
 uint64_t commit_end(const struct commit *commit);
-
-#endif

@@ -4,8 +4,7 @@
  * disk has any part of the bytes written since the last sync. So data is synced before the header that
  * counts it is written.
  */
-#ifndef WRITER_DURABLE_H
-#define WRITER_DURABLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ int durable_sync_name(struct durability *durability, const char *path);
 
 /* Returns the cost so far. Any thread may call it. */
 struct durability durability_read(const struct durability *durability);
-
-#endif

@@ -47,7 +47,7 @@ static void put_padded_name(struct put *put, const char *text)
 void feature_put_string(struct put *put, const char *text)
 {
 	size_t size = strlen(text) + 1;
-	put_u32(put, (uint32_t)((size + STRING_ALIGN - 1) & ~(size_t)(STRING_ALIGN - 1)));
+	put_u32(put, (size + STRING_ALIGN - 1) & ~(size_t)(STRING_ALIGN - 1));
 	put_padded_name(put, text);
 }
 
@@ -87,7 +87,7 @@ static struct sp_error *add_strings(struct feature_set *set, const struct writer
 		{FEATURE_CPUDESC, info->cpudesc},   {FEATURE_CPUID, info->cpuid},
 	};
 	struct sp_error *error = NULL;
-	for (size_t i = 0; !error && i < sizeof(strings) / sizeof(*strings); i++)
+	for (size_t i = 0; !error && i < count_of(strings); i++)
 		error = add_string(set, strings[i].feature, strings[i].text);
 	return error;
 }
@@ -121,21 +121,6 @@ static struct sp_error *add_cmdline(struct feature_set *set, const char *const *
 	return feature_end(set, FEATURE_CMDLINE, &put);
 }
 
-static struct sp_error *add_event_desc(struct feature_set *set, const struct sp_event *events,
-				       size_t count, uint32_t attr_size)
-{
-	struct put put = feature_begin(set, FEATURE_EVENT_DESC);
-	put_u32(&put, (uint32_t)count);
-	put_u32(&put, attr_size);
-	for (size_t i = 0; i < count; i++) {
-		put_attr(&put, &events[i].attr, &events[i].tail, attr_size);
-		put_u32(&put, (uint32_t)events[i].id_count);
-		feature_put_string(&put, events[i].name ?: "");
-		put_bytes(&put, events[i].ids, 8 * events[i].id_count);
-	}
-	return feature_end(set, FEATURE_EVENT_DESC, &put);
-}
-
 static void put_list(struct put *put, const char *const *list)
 {
 	uint32_t count = 0;
@@ -157,13 +142,13 @@ static struct sp_error *add_cpu_topology(struct feature_set *set, const struct w
 	put_list(&put, topology->packages);
 	put_list(&put, topology->cores);
 	for (size_t i = 0; i < topology->place_count; i++) {
-		put_u32(&put, (uint32_t)topology->places[i].core);
-		put_u32(&put, (uint32_t)topology->places[i].package);
+		put_u32(&put, topology->places[i].core);
+		put_u32(&put, topology->places[i].package);
 	}
 	if (topology->dies) {
 		put_list(&put, topology->dies);
 		for (size_t i = 0; i < topology->place_count; i++)
-			put_u32(&put, (uint32_t)topology->places[i].die);
+			put_u32(&put, topology->places[i].die);
 	}
 	return feature_end(set, FEATURE_CPU_TOPOLOGY, &put);
 }
@@ -173,7 +158,7 @@ static struct sp_error *add_numa_topology(struct feature_set *set, const struct 
 	if (!info->numa_node_count)
 		return NULL;
 	struct put put = feature_begin(set, FEATURE_NUMA_TOPOLOGY);
-	put_u32(&put, (uint32_t)info->numa_node_count);
+	put_u32(&put, info->numa_node_count);
 	for (size_t i = 0; i < info->numa_node_count; i++) {
 		put_u32(&put, info->numa_nodes[i].node);
 		put_u64(&put, info->numa_nodes[i].total_kb);
@@ -188,7 +173,7 @@ static struct sp_error *add_pmus(struct feature_set *set, const struct writer_in
 	if (!info->pmu_count)
 		return NULL;
 	struct put put = feature_begin(set, FEATURE_PMU_MAPPINGS);
-	put_u32(&put, (uint32_t)info->pmu_count);
+	put_u32(&put, info->pmu_count);
 	for (size_t i = 0; i < info->pmu_count; i++) {
 		put_u32(&put, info->pmus[i].type);
 		feature_put_string(&put, info->pmus[i].name);
@@ -230,7 +215,7 @@ static struct sp_error *add_compressed(struct feature_set *set, int level)
 	struct put put = feature_begin(set, FEATURE_COMPRESSED);
 	put_u32(&put, COMPRESSED_VERSION);
 	put_u32(&put, COMPRESSED_ZSTD);
-	put_u32(&put, (uint32_t)level);
+	put_u32(&put, level);
 	put_u32(&put, 1);
 	put_u32(&put, INFLATED_MAX);
 	return feature_end(set, FEATURE_COMPRESSED, &put);
@@ -257,7 +242,16 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 	TRY(add_strings(set, info));
 	TRY(add_numbers(set, info));
 	TRY(add_cmdline(set, info->cmdline));
-	TRY(add_event_desc(set, events, event_count, attr_size));
+	struct put put = feature_begin(set, FEATURE_EVENT_DESC);
+	put_u32(&put, event_count);
+	put_u32(&put, attr_size);
+	for (size_t i = 0; i < event_count; i++) {
+		put_attr(&put, &events[i].attr, &events[i].tail, attr_size);
+		put_u32(&put, events[i].id_count);
+		feature_put_string(&put, events[i].name ?: "");
+		put_bytes(&put, events[i].ids, 8 * events[i].id_count);
+	}
+	TRY(feature_end(set, FEATURE_EVENT_DESC, &put));
 	TRY(add_cpu_topology(set, info));
 	TRY(add_numa_topology(set, info));
 	TRY(add_pmus(set, info));
@@ -295,7 +289,7 @@ static void put_build_id(struct put *put, const struct sp_build_id *build_id)
 	if (size > UINT16_MAX)
 		return; /* The name is longer than any path. */
 	header.misc |= build_id_cpumode(build_id);
-	header.size = (uint16_t)size;
+	header.size = size;
 	put_bytes(put, &header, sizeof(header));
 	put_u32(put, build_id->pid ?: HOST_PID);
 	put_bytes(put, build_id->build_id, sizeof(build_id->build_id));
@@ -388,7 +382,7 @@ struct sp_error *feature_set_tracing(const struct feature_set *set, struct recor
 	put_u32(&put, SP_RECORD_HEADER_TRACING_DATA);
 	put_u16(&put, 0);
 	put_u16(&put, 16);
-	put_u32(&put, (uint32_t)((payload.size + 7) & ~(size_t)7));
+	put_u32(&put, (payload.size + 7) & ~(size_t)7);
 	put_u32(&put, 0);
 	size_t begin = buffer->count;
 	put_bytes(&put, payload.bytes, payload.size);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Makes the payloads of the features of a recording. */
-#ifndef WRITER_FEATURES_WRITE_H
-#define WRITER_FEATURES_WRITE_H
+#pragma once
 
 #include "file/file_format.h"
 #include "record/put.h"
@@ -68,5 +67,3 @@ uint64_t feature_build_id_bytes(const char *filename);
 /* Appends a HEADER_BUILD_ID record, with the same content as an entry of feature BUILD_ID. */
 struct sp_error *feature_build_id_record(const struct sp_build_id *build_id,
 					 struct record_buffer *buffer) SP_MUST_CHECK;
-
-#endif

@@ -73,11 +73,11 @@ struct sp_error *packing_next(struct packing *packing, uint64_t *samples_ret)
 {
 	struct record_buffer *raw = &packing->raw;
 	struct iovec span = {raw->items, raw->count};
-	size_t size = (size_t)spans_whole_records(&span, 1, DEFLATE_SIZE);
+	size_t size = spans_whole_records(&span, 1, DEFLATE_SIZE);
 	if (!size)
 		size = raw->count < DEFLATE_SIZE ? raw->count : DEFLATE_SIZE;
 	span.iov_len = size;
-	*samples_ret = spans_count_records(&span, 1, 0, PERF_RECORD_SAMPLE);
+	*samples_ret = spans_count_samples(&span, 1, 0);
 	packing->packed.count = 0;
 	size_t kept = move_command_lines(packing, size);
 	struct sp_error *error = kept == SIZE_MAX ? error_no_memory() : NULL;
@@ -93,7 +93,7 @@ struct sp_error *packing_next(struct packing *packing, uint64_t *samples_ret)
 uint64_t packing_drop(struct packing *packing)
 {
 	struct iovec span = {packing->raw.items, packing->raw.count};
-	uint64_t samples = span.iov_len ? spans_count_records(&span, 1, 0, PERF_RECORD_SAMPLE) : 0;
+	uint64_t samples = span.iov_len ? spans_count_samples(&span, 1, 0) : 0;
 	packing->raw.count = 0;
 	return samples;
 }

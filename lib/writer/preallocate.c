@@ -27,8 +27,8 @@ static int allocate(struct preallocation *space, uint64_t goal)
 	if (goal <= space->allocated)
 		return 0;
 	while (!space->cannot_allocate &&
-	       fallocate(space->fd, FALLOC_FL_KEEP_SIZE, (off_t)space->allocated,
-			 (off_t)(goal - space->allocated)) < 0) {
+	       fallocate(space->fd, FALLOC_FL_KEEP_SIZE, space->allocated,
+			 goal - space->allocated) < 0) {
 		if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
 			return errno;
 		/* Other errors of fallocate(2) do not mean that a write would fail, too. */
@@ -77,7 +77,7 @@ uint64_t preallocate_room(struct preallocation *space, uint64_t end, uint64_t si
 
 int preallocate_cut(struct preallocation *space, uint64_t size)
 {
-	if (ftruncate(space->fd, (off_t)size) < 0)
+	if (ftruncate(space->fd, size) < 0)
 		return errno;
 	if (space->allocated > size)
 		space->allocated = size;

@@ -18,15 +18,6 @@ struct signal_guard {
 	sigset_t before;
 };
 
-static void signal_guard_begin(struct signal_guard *guard)
-{
-	sigset_t raised;
-	sigemptyset(&raised);
-	sigaddset(&raised, SIGPIPE);
-	sigaddset(&raised, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &raised, &guard->before);
-}
-
 static void signal_guard_end(struct signal_guard *guard, int errnum)
 {
 	int raised = errnum == EPIPE ? SIGPIPE : errnum == EFBIG ? SIGXFSZ : 0;
@@ -66,7 +57,7 @@ static int batch_make(const struct iovec *spans, int count, uint64_t skip, uint6
 			length = size;
 		batch[used++] = (struct iovec){
 			.iov_base = (char *)spans[i].iov_base + skip,
-			.iov_len = (size_t)length,
+			.iov_len = length,
 		};
 		size -= length;
 		skip = 0;
@@ -79,7 +70,11 @@ int spans_write(int fd, int64_t offset, const struct spans_part *part, uint64_t 
 	struct signal_guard guard;
 	uint64_t done = 0;
 	int errnum = 0;
-	signal_guard_begin(&guard);
+	sigset_t raised;
+	sigemptyset(&raised);
+	sigaddset(&raised, SIGPIPE);
+	sigaddset(&raised, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &raised, &guard.before);
 	while (done < part->size && !errnum) {
 		struct iovec batch[BATCH];
 		int used = batch_make(part->spans, part->count, part->skip + done,
@@ -126,10 +121,10 @@ void spans_copy(const struct iovec *spans, void *to, size_t size)
 }
 
 /*
- * Walks over the records in the next `size` bytes. Returns the offset after the last whole record, and
- * counts records of one type.
+ * Walks over the records in the next `size` bytes. Returns the offset after the last whole record,
+ * and counts the samples from offset `count_from` on.
  */
-static uint64_t walk(struct spans_place place, uint64_t size, uint64_t count_from, uint32_t type,
+static uint64_t walk(struct spans_place place, uint64_t size, uint64_t count_from,
 		     uint64_t *counted)
 {
 	struct perf_event_header header;
@@ -139,7 +134,7 @@ static uint64_t walk(struct spans_place place, uint64_t size, uint64_t count_fro
 		spans_copy_next(&next, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > size - whole)
 			break;
-		*counted += whole >= count_from && header.type == type;
+		*counted += whole >= count_from && header.type == PERF_RECORD_SAMPLE;
 		spans_copy_next(&place, NULL, header.size);
 		whole += header.size;
 	}
@@ -149,7 +144,7 @@ static uint64_t walk(struct spans_place place, uint64_t size, uint64_t count_fro
 uint64_t spans_whole_at(const struct spans_place *place, uint64_t size)
 {
 	uint64_t counted = 0;
-	return walk(*place, size, 0, 0, &counted);
+	return walk(*place, size, 0, &counted);
 }
 
 uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size)
@@ -159,10 +154,10 @@ uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size
 	return spans_whole_at(&place, size < all ? size : all);
 }
 
-uint64_t spans_count_records(const struct iovec *spans, int count, uint64_t skip, uint32_t type)
+uint64_t spans_count_samples(const struct iovec *spans, int count, uint64_t skip)
 {
 	const struct spans_place place = {.spans = spans};
 	uint64_t counted = 0;
-	walk(place, spans_size(spans, count), skip, type, &counted);
+	walk(place, spans_size(spans, count), skip, &counted);
 	return counted;
 }

@@ -2,8 +2,7 @@
 /*
  * Records in pieces, as ring buffers return them. A record may be divided between two pieces (spans).
  */
-#ifndef WRITER_SPANS_H
-#define WRITER_SPANS_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/uio.h>
@@ -47,7 +46,5 @@ uint64_t spans_whole_at(const struct spans_place *place, uint64_t size);
 /* Returns how many of the spans' first `size` bytes belong to whole records. */
 uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size);
 
-/* Counts the records of one type after the first `skip` bytes, which must be whole records. */
-uint64_t spans_count_records(const struct iovec *spans, int count, uint64_t skip, uint32_t type);
-
-#endif
+/* Counts the samples after the first `skip` bytes, which must be whole records. */
+uint64_t spans_count_samples(const struct iovec *spans, int count, uint64_t skip);

@@ -125,9 +125,7 @@ struct sp_error *stream_start_make(struct record_buffer *bytes, const struct sp_
 		error = put_attr_records(bytes, &events[i], count == 1, attr_size);
 	if (error)
 		return error;
-	error = feature_set_records(features, FEATURES_OF_STREAM, bytes);
-	if (error)
-		return error;
+	TRY(feature_set_records(features, FEATURES_OF_STREAM, bytes));
 	error = put_names(bytes, events, count);
 	return error ?: feature_set_tracing(features, bytes);
 }

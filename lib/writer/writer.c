@@ -114,7 +114,7 @@ static int put_data(struct writer *writer, const struct iovec *spans, int count,
 /* Counts the samples after the first `written` bytes as not written. */
 static void refuse(struct writer *writer, const struct iovec *spans, int count, uint64_t written)
 {
-	writer->unwritten += spans_count_records(spans, count, written, PERF_RECORD_SAMPLE);
+	writer->unwritten += spans_count_samples(spans, count, written);
 }
 
 /*
@@ -196,7 +196,7 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 	uint64_t size = spans_size(spans, count), gathered = writer->pending.count + size;
 	struct sp_error *error = NULL;
 	int no_room;
-	writer->samples += spans_count_records(spans, count, 0, PERF_RECORD_SAMPLE);
+	writer->samples += spans_count_samples(spans, count, 0);
 	if (writer->packing.deflater && !writer->errnum) {
 		error = packing_add(&writer->packing, spans, count);
 		return error ?: pack(writer, DEFLATE_SIZE);
@@ -374,7 +374,8 @@ struct sp_error *writer_open(const char *path, const struct sp_event *events, si
 	writer->output.fd = -1;
 	writer->name = strdup(strcmp(path, "-") != 0 ? path : "standard output");
 	NEED(writer->name);
-	struct sp_error *error = output_open(path, &writer->output);
+	struct sp_error *error = info->in_memory ? output_open_memory(path, &writer->output)
+						 : output_open(path, &writer->output);
 	writer->space.fd = writer->commit.fd = writer->output.fd;
 	if (!error)
 		error = start(writer, events, event_count, info);
@@ -386,8 +387,8 @@ struct sp_error *writer_open(const char *path, const struct sp_event *events, si
 
 struct sp_error *writer_publish(struct writer *writer)
 {
-	struct sp_error *error = output_publish(&writer->output);
-	return error ?: writer_sync_name(writer);
+	TRY(output_publish(&writer->output));
+	return writer_sync_name(writer);
 }
 
 void writer_free(struct writer *writer)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writes a perf.data file that is valid at each moment (commit.h), or perf's pipe format to a pipe. */
-#ifndef WRITER_WRITER_H
-#define WRITER_WRITER_H
+#pragma once
 
 #include <sprof/ctx.h>
 #include <sys/uio.h>
@@ -99,5 +98,3 @@ struct sp_error *writer_close_dated(struct writer *writer, const struct writer_e
  * is allowed.
  */
 void writer_free(struct writer *writer);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Features to write into a recording. */
-#ifndef WRITER_WRITER_INFO_H
-#define WRITER_WRITER_INFO_H
+#pragma once
 
 #include <sprof/reader.h>
-
-struct durability;
 
 /*
  * Features that are known when recording starts. Members that are NULL or 0 are left out. Borrowed
@@ -32,6 +29,7 @@ struct writer_info {
 	 * the writer is freed. Streams are then refused.
 	 */
 	struct durability *durability;
+	bool in_memory; /* the file is in memory, and gets no name */
 };
 
 struct writer_feature {
@@ -53,5 +51,3 @@ struct writer_end {
 	size_t feature_count;
 	uint64_t samples; /* number of samples taken for this file; 0: those passed to the writer */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* State of the writer, and steps that both writing and closing need. */
-#ifndef WRITER_WRITER_STRUCT_H
-#define WRITER_WRITER_STRUCT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -102,5 +101,3 @@ struct sp_error *writer_append(struct writer *writer, const struct iovec *spans,
 
 /* Syncs the directory of the file, if syncs are requested. */
 struct sp_error *writer_sync_name(const struct writer *writer) SP_MUST_CHECK;
-
-#endif

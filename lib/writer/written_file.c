@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include "base/cleanup.h"
 #include "base/format.h"
@@ -250,6 +251,18 @@ struct sp_error *output_open(const char *path, struct written_file *ret)
 	return open_special(path, S_ISLNK(st.st_mode) ? 0 : O_NOFOLLOW, ret);
 }
 
+struct sp_error *output_open_memory(const char *path, struct written_file *ret)
+{
+	CLEANUP_FREE char *copy = strdup(path);
+	*ret = (struct written_file){.fd = -1, .in_memory = true};
+	NEED(copy);
+	ret->fd = memfd_create("sprof", MFD_CLOEXEC);
+	if (ret->fd < 0)
+		return error_os(errno, "cannot create a file in memory");
+	ret->path = take_ptr(copy);
+	return NULL;
+}
+
 /*
  * Renames a file, unless the new name exists. Returns 0 or the errno. Seccomp filters older than
  * renameat2(2) refuse it with EPERM.
@@ -297,7 +310,7 @@ static struct sp_error *rename_old(const struct written_file *output, const char
 
 struct sp_error *output_publish(struct written_file *output)
 {
-	if (output->published || output->stream)
+	if (output->published || output->stream || output->in_memory)
 		return NULL;
 	CLEANUP_FREE char *old = old_name(output->path);
 	NEED(old);
@@ -339,6 +352,10 @@ static char *dated_name(const struct written_file *output, struct timespec when)
 struct sp_error *output_rename_dated(struct written_file *output, struct timespec when,
 				     char **name_ret)
 {
+	if (output->in_memory) {
+		*name_ret = dated_name(output, when);
+		return *name_ret ? NULL : error_no_memory();
+	}
 	if (!is_at_path(output))
 		return error_new(SP_ERROR_NOT_FOUND, "%s was removed during recording", output->path);
 	for (int tries = 0; tries < DATED_TRIES; tries++) {

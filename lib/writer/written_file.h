@@ -7,8 +7,7 @@
  * On file systems without O_TMPFILE, the file has a temporary name, PATH.sprof-tmpN. The next
  * recorder to PATH removes those that killed recorders left.
  */
-#ifndef WRITER_WRITTEN_FILE_H
-#define WRITER_WRITTEN_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <time.h>
@@ -16,6 +15,7 @@
 
 struct written_file {
 	int fd;
+	bool in_memory;  /* it has no name, but is complete at once */
 	bool stream;     /* written in perf's pipe format, because the header cannot be updated: a pipe,
 			  * device or standard output */
 	bool published;  /* the file has its name, `path` */
@@ -31,8 +31,14 @@ struct written_file {
 struct sp_error *output_open(const char *path, struct written_file *ret) SP_MUST_CHECK;
 
 /*
+ * Creates a file in memory, which goes with its last descriptor. `path` is the begin of the names
+ * that output_rename_dated() returns.
+ */
+struct sp_error *output_open_memory(const char *path, struct written_file *ret) SP_MUST_CHECK;
+
+/*
  * Renames an older file at PATH to PATH.old, and gives the new file its name PATH. On failure, PATH is
- * unchanged. Does nothing to a stream, or to a published file.
+ * unchanged. Does nothing to a stream, a published file, or one in memory.
  */
 struct sp_error *output_publish(struct written_file *output) SP_MUST_CHECK;
 
@@ -46,5 +52,3 @@ struct sp_error *output_rename_dated(struct written_file *output, struct timespe
 
 /* Closes the output. A file that was not published is removed. Returns the errno of close(2). */
 int output_close(struct written_file *output);
-
-#endif

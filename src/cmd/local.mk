@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
 	src/cmd/annotate/annotate.c src/cmd/annotate/annotate.h \
+	src/cmd/annotate/annotate_code.c \
 	src/cmd/annotate/annotate_json.c \
 	src/cmd/annotate/annotate_source.c \
 	src/cmd/annotate/annotate_text.c \
@@ -19,7 +20,8 @@ src_libcommand_la_SOURCES += \
 	src/cmd/diff/comparison.c src/cmd/diff/comparison.h \
 	src/cmd/diff/diff_arguments.c \
 	src/cmd/diff/diff_json.c \
-	src/cmd/diff/diff_folded.c src/cmd/diff/diff_text.c \
+	src/cmd/diff/diff_folded.c src/cmd/diff/diff_html.c \
+	src/cmd/diff/diff_text.c src/cmd/diff/diff_text.h \
 	src/cmd/info/details.c \
 	src/cmd/info/info.c src/cmd/info/info.h \
 	src/cmd/info/info_json.c \
@@ -58,4 +60,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/script/script_text.c \
 	src/cmd/script/view.c \
 	src/cmd/stat/stat_arguments.c \
-	src/cmd/stat/stat.c src/cmd/stat/stat_arguments.h
+	src/cmd/stat/stat.c src/cmd/stat/stat_arguments.h \
+	src/cmd/top/live_source.c src/cmd/top/live_source.h \
+	src/cmd/top/top.c \
+	src/cmd/top/top_arguments.c src/cmd/top/top_arguments.h

@@ -13,6 +13,7 @@
 #include "export/report_notes.h"
 #include "export/unique.h"
 #include "list.h"
+#include "memory.h"
 #include "out/output.h"
 
 /* Name of the tree's root, which calls the outermost functions. */
@@ -59,7 +60,6 @@ struct callgrind {
 	struct costs calls;      /* index of the caller's line, called function */
 	LIST(struct callgrind_frame) stack;
 	struct callgrind_names objects, files;
-	bool failed;             /* out of memory */
 };
 
 static void costs_deinit(struct costs *costs)
@@ -85,13 +85,6 @@ static void callgrind_deinit(struct callgrind *callgrind)
 	free(callgrind->stack.items);
 }
 
-/* Returns an index of a table; 0, and sets `failed`, if it is UNIQUE_NONE: memory is exhausted. */
-static uint32_t check(struct callgrind *callgrind, uint32_t index)
-{
-	callgrind->failed |= index == UNIQUE_NONE;
-	return index == UNIQUE_NONE ? 0 : index;
-}
-
 /*
  * Returns the index of a key in `costs`. A new key has no weight, and is put first in the list `*first`
  * of its owner.
@@ -100,13 +93,10 @@ static uint32_t add_cost(struct callgrind *callgrind, struct costs *costs, const
 			 uint32_t *first)
 {
 	size_t events = callgrind->report->profile_count;
-	uint32_t index = check(callgrind, unique_add(&costs->keys, key));
-	if (callgrind->failed || index < costs->next.count)
+	uint32_t index = unique_add(&costs->keys, key);
+	if (index < costs->next.count)
 		return index;
-	callgrind->failed |= !list_reserve(&costs->weights, costs->weights.count + events) ||
-			     !list_reserve(&costs->next, costs->next.count + 1);
-	if (callgrind->failed)
-		return index;
+	list_reserve(&costs->weights, costs->weights.count + events);
 	memset(costs->weights.items + costs->weights.count, 0, events * sizeof(uint64_t));
 	costs->weights.count += events;
 	*list_push(&costs->next) = *first;
@@ -118,19 +108,13 @@ static uint32_t function_index(struct callgrind *callgrind, const struct sp_tree
 {
 	const uint64_t row[] = {(uintptr_t)node_name(node), (uintptr_t)node->dso, node->address,
 				(uintptr_t)node->srcpath};
-	uint32_t index = check(callgrind, unique_add(&callgrind->functions, row));
-	if (callgrind->failed || index < callgrind->nodes.count)
+	uint32_t index = unique_add(&callgrind->functions, row);
+	if (index < callgrind->nodes.count)
 		return index;
-	const struct sp_tree_node **slot = list_push(&callgrind->nodes);
-	bool *named = slot ? list_push(&callgrind->named) : NULL;
-	uint32_t *first = named ? list_push(&callgrind->first_line) : NULL;
-	bool *open = first ? list_push(&callgrind->open) : NULL;
-	callgrind->failed |= !open;
-	if (!open)
-		return index;
-	*slot = node;
-	*named = *open = false;
-	*first = NONE;
+	*list_push(&callgrind->nodes) = node;
+	*list_push(&callgrind->named) = false;
+	*list_push(&callgrind->first_line) = NONE;
+	*list_push(&callgrind->open) = false;
 	return index;
 }
 
@@ -140,12 +124,8 @@ static uint32_t line_index(struct callgrind *callgrind, uint32_t function, uint3
 	const uint64_t key[] = {function, line};
 	uint32_t index = add_cost(callgrind, &callgrind->lines, key,
 				  &callgrind->first_line.items[function]);
-	if (callgrind->failed || index < callgrind->first_call.count)
-		return index;
-	uint32_t *first = list_push(&callgrind->first_call);
-	callgrind->failed |= !first;
-	if (first)
-		*first = NONE;
+	if (index == callgrind->first_call.count)
+		*list_push(&callgrind->first_call) = NONE;
 	return index;
 }
 
@@ -157,7 +137,7 @@ static void add_call(struct callgrind *callgrind, size_t event,
 	const uint64_t key[] = {line, called->function};
 	uint32_t call = add_cost(callgrind, &callgrind->calls, key,
 				 &callgrind->first_call.items[line]);
-	if (callgrind->failed || called->repeats)
+	if (called->repeats)
 		return;
 	size_t at = call * callgrind->report->profile_count + event;
 	callgrind->calls.weights.items[at] += called->node->total.weight;
@@ -168,19 +148,12 @@ static void enter(struct callgrind *callgrind, size_t event, const struct sp_tre
 {
 	struct callgrind_frame frame = {.node = node};
 	frame.function = function_index(callgrind, node);
-	if (!callgrind->failed)
-		frame.line = line_index(callgrind, frame.function, node->line);
-	if (callgrind->failed)
-		return;
+	frame.line = line_index(callgrind, frame.function, node->line);
 	frame.repeats = callgrind->open.items[frame.function];
 	callgrind->open.items[frame.function] = true;
 	if (callgrind->stack.count)
 		add_call(callgrind, event, &frame);
-	struct callgrind_frame *slot = list_push(&callgrind->stack);
-	callgrind->failed |= !slot;
-	if (!slot)
-		return;
-	*slot = frame;
+	*list_push(&callgrind->stack) = frame;
 	size_t at = frame.line * callgrind->report->profile_count + event;
 	callgrind->lines.weights.items[at] += node->self.weight;
 }
@@ -197,7 +170,7 @@ static void put_name(struct callgrind *callgrind, struct callgrind_names *names,
 		     const char *name)
 {
 	struct buffer *text = &callgrind->text;
-	uint32_t index = check(callgrind, unique_add_text(&names->texts, name));
+	uint32_t index = unique_add_text(&names->texts, name);
 	buffer_format(text, "%s=(%" PRIu32 ")", title, index + 1);
 	if (index == names->written) {
 		names->written++;
@@ -264,10 +237,9 @@ static void put_header(struct callgrind *callgrind)
 	notes_put(report, text);
 	/* Each note becomes a line "desc: Note: NOTE", which readers print. */
 	buffer_char(text, '\0');
-	char *notes = text->failed ? NULL : strdup(text->text + begin);
-	callgrind->failed |= !notes;
+	char *notes = xstrdup(text->text + begin);
 	text->count = begin;
-	for (char *rest = notes, *line; rest && (line = strsep(&rest, "\n")) && *line;) {
+	for (char *rest = notes, *line; (line = strsep(&rest, "\n")) && *line;) {
 		bool command = !strncmp(line, "command: ", 9);
 		buffer_string(text, command ? "cmd: " : "desc: Note: ");
 		buffer_string(text, command ? line + 9 : line);
@@ -305,7 +277,7 @@ static bool write_callgrind(const struct report *report, FILE *out)
 		const struct sp_tree_node *root = callgrind.report->profiles[i]->tree;
 		if (root)
 			enter(&callgrind, i, root);
-		while (callgrind.stack.count && !callgrind.failed) {
+		while (callgrind.stack.count) {
 			struct callgrind_frame *top =
 				&callgrind.stack.items[callgrind.stack.count - 1];
 			if (top->next < top->node->child_count)
@@ -315,17 +287,15 @@ static bool write_callgrind(const struct report *report, FILE *out)
 		}
 	}
 	put_header(&callgrind);
-	for (uint32_t i = 0; i < callgrind.nodes.count && !callgrind.failed; i++)
+	for (uint32_t i = 0; i < callgrind.nodes.count; i++)
 		put_block(&callgrind, i);
 	buffer_string(&callgrind.text, "totals:");
 	for (size_t i = 0; i < report->profile_count; i++)
 		buffer_format(&callgrind.text, " %" PRIu64, report->profiles[i]->shown_weight);
 	buffer_char(&callgrind.text, '\n');
-	bool done = !callgrind.failed && !callgrind.text.failed;
-	if (done)
-		fwrite(callgrind.text.text, 1, callgrind.text.count, out);
+	fwrite(callgrind.text.text, 1, callgrind.text.count, out);
 	callgrind_deinit(&callgrind);
-	return done;
+	return true;
 }
 
 const struct output_format output_callgrind = {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "list.h"
+#include "memory.h"
 #include "out/output.h"
 #include "out/report.h"
 
@@ -34,59 +35,48 @@ static enum firefox_category category_of(const struct sp_tree_node *node, enum s
 }
 
 /*
- * Gets the row of a text in `table`, a table with the text's string as its only column.
+ * Returns the row of a text in `table`, a table with the text's string as its only column.
  * FIREFOX_NONE: no text.
  */
-static bool add_name(struct firefox_tables *tables, struct unique *table, const char *text,
-		     uint64_t *ret)
+static uint64_t add_name(struct firefox_tables *tables, struct unique *table, const char *text)
 {
-	*ret = FIREFOX_NONE;
-	if (!text)
-		return true;
-	uint64_t string = unique_add_text(&tables->strings, text);
-	uint32_t row = string == UNIQUE_NONE ? UNIQUE_NONE : unique_add(table, &string);
-	*ret = row;
-	return row != UNIQUE_NONE;
+	uint64_t string = text ? unique_add_text(&tables->strings, text) : 0;
+	return text ? unique_add(table, &string) : FIREFOX_NONE;
 }
 
 /*
- * Gets the node's function. Equal functions may have nodes with different lines. A function that is
- * inlined everywhere has no address, and its source file identifies it.
+ * Returns the node's function. Equal functions may have nodes with different lines. A function that
+ * is inlined everywhere has no address, and its source file identifies it.
  */
-static bool add_function(struct firefox_tables *tables, const struct sp_tree_node *node,
-			 uint64_t library, uint64_t *ret)
+static uint32_t add_function(struct firefox_tables *tables, const struct sp_tree_node *node,
+			     uint64_t library)
 {
-	uint64_t row[FUNCTION_COLUMNS] = {0}, source;
 	size_t before = tables->functions.count;
-	row[FUNCTION_NAME] =
-		unique_add_text(&tables->strings, node ? node_name(node) : LEFT_OUT_NAME);
-	if (row[FUNCTION_NAME] == UNIQUE_NONE ||
-	    !add_name(tables, &tables->sources, node ? node->srcpath : NULL, &source))
-		return false;
+	const char *name = node ? node_name(node) : LEFT_OUT_NAME;
+	uint64_t row[FUNCTION_COLUMNS] = {
+		[FUNCTION_NAME] = unique_add_text(&tables->strings, name)};
+	uint64_t source = add_name(tables, &tables->sources, node ? node->srcpath : NULL);
 	row[FUNCTION_LIBRARY] = library;
 	row[FUNCTION_SOURCE] = node && node->inlined && !node->address ? source : FIREFOX_NONE;
 	row[FUNCTION_ADDRESS] = node ? node->address : 0;
 	row[FUNCTION_LEVEL] = node ? node->level : 0;
-	*ret = unique_add(&tables->functions, row);
-	if (*ret == UNIQUE_NONE)
-		return false;
-	if (tables->functions.count > tables->function_source_capacity &&
-	    !list_grow(&tables->function_sources, &tables->function_source_capacity,
-		       tables->functions.count, sizeof(*tables->function_sources)))
-		return false;
-	if (tables->functions.count > before || tables->function_sources[*ret] == FIREFOX_NONE)
-		tables->function_sources[*ret] = source;
-	return true;
+	uint32_t function = unique_add(&tables->functions, row);
+	if (tables->functions.count > tables->function_source_capacity)
+		list_grow(&tables->function_sources, &tables->function_source_capacity,
+			  tables->functions.count, sizeof(*tables->function_sources));
+	if (tables->functions.count > before || tables->function_sources[function] == FIREFOX_NONE)
+		tables->function_sources[function] = source;
+	return function;
 }
 
-/* Gets the machine code's symbol that a node which is not inlined stands for. */
-static bool add_symbol(struct firefox_tables *tables, const struct sp_tree_node *node,
-		       uint64_t library, uint64_t *ret)
+/* Returns the machine code's symbol that a node which is not inlined stands for. */
+static uint32_t add_symbol(struct firefox_tables *tables, const struct sp_tree_node *node,
+			   uint64_t library)
 {
-	uint64_t row[SYMBOL_COLUMNS] = {library, node->address & ADDRESS_MASK};
-	row[SYMBOL_NAME] = unique_add_text(&tables->strings, node_name(node));
-	*ret = row[SYMBOL_NAME] == UNIQUE_NONE ? UNIQUE_NONE : unique_add(&tables->symbols, row);
-	return *ret != UNIQUE_NONE;
+	const uint64_t row[SYMBOL_COLUMNS] = {
+		library, node->address & ADDRESS_MASK,
+		[SYMBOL_NAME] = unique_add_text(&tables->strings, node_name(node))};
+	return unique_add(&tables->symbols, row);
 }
 
 /*
@@ -94,7 +84,7 @@ static bool add_symbol(struct firefox_tables *tables, const struct sp_tree_node 
  * symbol has an address of its own; of other code the tree has the function's begin, which was not
  * sampled.
  */
-static bool add_frame(struct firefox_tables *tables, const struct sp_timeline *timeline,
+static void add_frame(struct firefox_tables *tables, const struct sp_timeline *timeline,
 		      size_t index)
 {
 	const struct sp_timeline_node *item = sp_timeline_node(timeline, index);
@@ -103,33 +93,28 @@ static bool add_frame(struct firefox_tables *tables, const struct sp_timeline *t
 	bool named = node && (node->symbol_known || node->from_cfi);
 	tables->node_states[index] =
 		node && node->state ? node->state : tables->node_states[item->parent];
-	uint64_t library,
-		row[FRAME_COLUMNS] = {
-			[FRAME_ADDRESS] = node && node->dso && !named ? node->address & ADDRESS_MASK
-								      : FIREFOX_NONE,
-			[FRAME_CATEGORY] = category_of(node, tables->node_states[index]),
-			[FRAME_SYMBOL] = FIREFOX_NONE,
-			[FRAME_LINE] = node && node->line ? node->line : FIREFOX_NONE,
-		};
-	if (!add_name(tables, &tables->libraries, node ? node->dso : NULL, &library) ||
-	    !add_function(tables, node, library, &row[FRAME_FUNCTION]))
-		return false;
+	uint64_t library = add_name(tables, &tables->libraries, node ? node->dso : NULL);
+	uint64_t row[FRAME_COLUMNS] = {
+		[FRAME_ADDRESS] =
+			node && node->dso && !named ? node->address & ADDRESS_MASK : FIREFOX_NONE,
+		[FRAME_CATEGORY] = category_of(node, tables->node_states[index]),
+		[FRAME_FUNCTION] = add_function(tables, node, library),
+		[FRAME_SYMBOL] = FIREFOX_NONE,
+		[FRAME_LINE] = node && node->line ? node->line : FIREFOX_NONE,
+	};
 	if (node && node->inlined && parent != UNIQUE_NONE) {
 		row[FRAME_ADDRESS] = unique_number(&tables->frames, parent, FRAME_ADDRESS);
 		row[FRAME_DEPTH] = unique_number(&tables->frames, parent, FRAME_DEPTH) + 1;
 		row[FRAME_SYMBOL] = unique_number(&tables->frames, parent, FRAME_SYMBOL);
-	} else if (named && library != FIREFOX_NONE &&
-		   !add_symbol(tables, node, library, &row[FRAME_SYMBOL])) {
-		return false;
+	} else if (named && library != FIREFOX_NONE) {
+		row[FRAME_SYMBOL] = add_symbol(tables, node, library);
 	}
 	tables->node_frames[index] = unique_add(&tables->frames, row);
-	return tables->node_frames[index] != UNIQUE_NONE;
 }
 
-/* Makes the tables for all nodes. Returns false when out of memory. */
-static bool firefox_tables_init(struct firefox_tables *tables, const struct sp_timeline *timeline)
+/* Makes the tables for all nodes. */
+static void firefox_tables_init(struct firefox_tables *tables, const struct sp_timeline *timeline)
 {
-	bool done = true;
 	*tables = (struct firefox_tables){
 		.sources.columns = SOURCE_COLUMNS,
 		.libraries.columns = LIBRARY_COLUMNS,
@@ -138,15 +123,12 @@ static bool firefox_tables_init(struct firefox_tables *tables, const struct sp_t
 		.frames.columns = FRAME_COLUMNS,
 	};
 	if (!timeline || !timeline->node_count)
-		return true;
-	tables->node_frames = calloc(timeline->node_count, sizeof(*tables->node_frames));
-	tables->node_states = calloc(timeline->node_count, sizeof(*tables->node_states));
-	if (!tables->node_frames || !tables->node_states)
-		return false;
+		return;
+	tables->node_frames = xcalloc(timeline->node_count, sizeof(*tables->node_frames));
+	tables->node_states = xcalloc(timeline->node_count, sizeof(*tables->node_states));
 	tables->node_frames[0] = UNIQUE_NONE;
-	for (size_t i = 1; i < timeline->node_count && done; i++)
-		done = add_frame(tables, timeline, i);
-	return done;
+	for (size_t i = 1; i < timeline->node_count; i++)
+		add_frame(tables, timeline, i);
 }
 
 static void firefox_tables_deinit(struct firefox_tables *tables)
@@ -317,14 +299,12 @@ static int compare_processes(const void *a, const void *b)
 }
 
 /* Writes the threads. The viewer refuses a profile without any, so an empty one has a thread. */
-static bool write_threads(struct firefox *firefox)
+static void write_threads(struct firefox *firefox)
 {
 	static const struct sp_timeline_thread none = {.comm = "no samples"};
 	const struct sp_timeline *timeline = firefox->timeline;
 	size_t thread_count = timeline ? timeline->thread_count : 0, count = 0;
-	struct process_entry *processes = calloc(thread_count + 1, sizeof(*processes));
-	if (!processes)
-		return false;
+	struct process_entry *processes = xcalloc(thread_count + 1, sizeof(*processes));
 	for (size_t i = 0; i < thread_count; i++) {
 		const struct sp_timeline_thread *thread = sp_timeline_thread(timeline, i);
 		if (thread->pid == thread->tid)
@@ -344,7 +324,6 @@ static bool write_threads(struct firefox *firefox)
 		write_thread(firefox, &(const struct firefox_thread){0}, &none, none.comm);
 	json_end_lines(&firefox->json, ']');
 	free(processes);
-	return true;
 }
 
 static enum firefox_weight weight_kind(const struct firefox *firefox)
@@ -365,18 +344,16 @@ static enum firefox_weight weight_kind(const struct firefox *firefox)
 	return kind;
 }
 
-/* Orders the cells by thread. Returns false when out of memory. */
-static bool order_cells(struct firefox *firefox)
+/* Orders the cells by thread. */
+static void order_cells(struct firefox *firefox)
 {
 	const struct sp_timeline *timeline = firefox->timeline;
 	size_t begin = 0;
 	if (!timeline)
-		return true;
-	struct firefox_thread *threads = calloc(timeline->thread_count + 1, sizeof(*threads));
-	firefox->order = calloc(timeline->cell_count + 1, sizeof(*firefox->order));
+		return;
+	struct firefox_thread *threads = xcalloc(timeline->thread_count + 1, sizeof(*threads));
+	firefox->order = xcalloc(timeline->cell_count + 1, sizeof(*firefox->order));
 	firefox->threads = threads;
-	if (!threads || !firefox->order)
-		return false;
 	for (size_t i = 0; i < timeline->cell_count; i++) {
 		const struct sp_cell *cell = sp_timeline_cell(timeline, i);
 		threads[cell->thread].end++;
@@ -396,25 +373,6 @@ static bool order_cells(struct firefox *firefox)
 		if (threads[i].weight > threads[firefox->busiest].weight)
 			firefox->busiest = i;
 	firefox->weight_kind = weight_kind(firefox);
-	return true;
-}
-
-static bool write_document(struct firefox *firefox)
-{
-	struct json *json = &firefox->json;
-	if (!order_cells(firefox) || !firefox_tables_init(&firefox->tables, firefox->timeline))
-		return false;
-	firefox->loss_name = unique_add_text(&firefox->tables.strings, FIREFOX_LOSS);
-	if (firefox->loss_name == UNIQUE_NONE)
-		return false;
-	json_begin_lines(json, NULL, '{');
-	if (!firefox_write_meta(firefox))
-		return false;
-	firefox_write_libraries(firefox);
-	firefox_write_shared(firefox);
-	bool done = write_threads(firefox);
-	json_end_lines(json, '}');
-	return done;
 }
 
 static bool write_firefox(const struct report *report, FILE *out)
@@ -424,11 +382,19 @@ static bool write_firefox(const struct report *report, FILE *out)
 		firefox.profile = report->profiles[0];
 		firefox.timeline = report->timelines[0];
 	}
-	bool done = write_document(&firefox);
+	order_cells(&firefox);
+	firefox_tables_init(&firefox.tables, firefox.timeline);
+	firefox.loss_name = unique_add_text(&firefox.tables.strings, FIREFOX_LOSS);
+	json_begin_lines(&firefox.json, NULL, '{');
+	firefox_write_meta(&firefox);
+	firefox_write_libraries(&firefox);
+	firefox_write_shared(&firefox);
+	write_threads(&firefox);
+	json_end_lines(&firefox.json, '}');
 	firefox_tables_deinit(&firefox.tables);
 	free(firefox.order);
 	free(firefox.threads);
-	return done;
+	return true;
 }
 
 const struct output_format output_firefox = {

@@ -96,7 +96,6 @@ double firefox_duration_ms(const struct firefox *firefox);
 void firefox_write_shared(struct firefox *firefox);
 void firefox_write_libraries(struct firefox *firefox);
 
-/* Returns false when out of memory. */
-bool firefox_write_meta(struct firefox *firefox);
+void firefox_write_meta(struct firefox *firefox);
 
 #endif

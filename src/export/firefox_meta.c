@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "export/report_notes.h"
+#include "memory.h"
+#include "text.h"
 
 #define FORMAT_VERSION 66
 #define GECKO_VERSION 36 /* version of Firefox's own format, which this one extends */
@@ -16,12 +18,6 @@
 /* Bytes of a build-id in a library's "breakpadId", which ends with a digit for its age. */
 #define BREAKPAD_BYTES 16
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /*
  * Returns the only build-id of the recording's files with that name; NULL if there is none, or several.
  */
@@ -30,7 +26,8 @@ static const struct sp_build_id *find_build_id(const struct sp_file_info *info, 
 	const struct sp_build_id *found = NULL;
 	for (size_t i = 0; i < info->build_id_count; i++) {
 		const struct sp_build_id *id = sp_file_build_id(info, i);
-		if (strcmp(id->filename, name) != 0 && strcmp(base_name(id->filename), name) != 0)
+		if (strcmp(id->filename, name) != 0 &&
+		    strcmp(text_base_name(id->filename), name) != 0)
 			continue;
 		if (found && (found->build_id_size != id->build_id_size ||
 			      memcmp(found->build_id, id->build_id, id->build_id_size) != 0))
@@ -72,9 +69,9 @@ void firefox_write_libraries(struct firefox *firefox)
 		const char *path = id ? id->filename : name;
 		json_begin(json, NULL, '{');
 		json_string(json, "arch", info->arch ?: "");
-		json_string(json, "name", base_name(name));
+		json_string(json, "name", text_base_name(name));
 		json_string(json, "path", path);
-		json_string(json, "debugName", base_name(name));
+		json_string(json, "debugName", text_base_name(name));
 		json_string(json, "debugPath", path);
 		write_library_ids(json, id);
 		json_end(json, '}');
@@ -112,7 +109,7 @@ static void write_count_fact(struct json *json, const char *label, uint64_t coun
 }
 
 /* Writes what limits the profile's accuracy: losses, truncated stacks, findings. */
-static bool write_extra(struct firefox *firefox)
+static void write_extra(struct firefox *firefox)
 {
 	const struct report *report = firefox->report;
 	struct json *json = &firefox->json;
@@ -125,10 +122,9 @@ static bool write_extra(struct firefox *firefox)
 	notes_put_command(report, &text);
 	bool known = text.count;
 	buffer_char(&text, '\0');
-	if (known && !text.failed)
+	if (known)
 		write_text_fact(json, "Command", text.text);
 	buffer_deinit(&text);
-	bool done = !text.failed;
 	if (firefox->profile) {
 		write_text_fact(json, "Event", firefox->profile->event);
 		write_count_fact(json, "Samples", firefox->profile->shown_samples);
@@ -151,7 +147,6 @@ static bool write_extra(struct firefox *firefox)
 	json_end_lines(json, ']');
 	json_end_lines(json, '}');
 	json_end_lines(json, ']');
-	return done;
 }
 
 /* Returns the time between samples. Without a known period, Firefox only needs a plausible time. */
@@ -160,7 +155,7 @@ static double interval_ms(const struct firefox *firefox)
 	const struct sp_timeline *timeline = firefox->timeline;
 	uint64_t ns = 0;
 	if (firefox->profile && firefox->profile->weight_is_time)
-		ns = report_period(firefox->report, 0);
+		ns = report_period(firefox->report, firefox->report->profiles[0]);
 	if (timeline && timeline->width_ns > ns && timeline->width_ns > 1)
 		ns = timeline->width_ns;
 	return ns ? (double)ns / NS_PER_MS : DEFAULT_INTERVAL_MS;
@@ -194,12 +189,11 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* Writes the indexes of the threads that are shown first: the busiest ones. */
-static bool write_visible(struct firefox *firefox)
+static void write_visible(struct firefox *firefox)
 {
 	struct json *json = &firefox->json;
-	const struct firefox_thread **threads = calloc(firefox->thread_count + 1, sizeof(*threads));
-	if (!threads)
-		return false;
+	const struct firefox_thread **threads =
+		xcalloc(firefox->thread_count + 1, sizeof(*threads));
 	for (size_t i = 0; i < firefox->thread_count; i++)
 		threads[i] = &firefox->threads[i];
 	qsort(threads, firefox->thread_count, sizeof(*threads), by_weight);
@@ -213,7 +207,6 @@ static bool write_visible(struct firefox *firefox)
 	json_unsigned(json, NULL, firefox->busiest);
 	json_end(json, ']');
 	free(threads);
-	return true;
 }
 
 static void write_machine(struct json *json, const struct sp_file_info *info)
@@ -227,17 +220,15 @@ static void write_machine(struct json *json, const struct sp_file_info *info)
 		snprintf(text, sizeof(text), "Linux %s", info->osrelease);
 		json_string(json, "oscpu", text);
 	}
-	if (info->arch)
-		json_string(json, "abi", info->arch);
-	if (info->cpudesc)
-		json_string(json, "CPUName", info->cpudesc);
+	json_string(json, "abi", info->arch);
+	json_string(json, "CPUName", info->cpudesc);
 	if (cores)
 		json_unsigned(json, "physicalCPUs", cores);
 	if (info->cpus_online)
 		json_unsigned(json, "logicalCPUs", info->cpus_online);
 }
 
-bool firefox_write_meta(struct firefox *firefox)
+void firefox_write_meta(struct firefox *firefox)
 {
 	struct json *json = &firefox->json;
 	bool time = firefox->profile && firefox->profile->weight_is_time;
@@ -300,7 +291,7 @@ bool firefox_write_meta(struct firefox *firefox)
 	json_string(json, "threadCPUDelta", time ? "ns" : "variable CPU cycles");
 	json_end(json, '}');
 	write_machine(json, firefox->report->info);
-	bool done = write_visible(firefox) && write_extra(firefox);
+	write_visible(firefox);
+	write_extra(firefox);
 	json_end_lines(json, '}');
-	return done;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <zlib.h>
+#include "memory.h"
 
 /* Value of windowBits for a gzip header and the largest window. */
 #define GZIP_WINDOW (15 + 16)
@@ -53,19 +54,12 @@ static int close_stream(void *cookie)
 FILE *gzip_open(FILE *out)
 {
 	const cookie_io_functions_t functions = {.write = write_some, .close = close_stream};
-	struct gzip *gzip = calloc(1, sizeof(*gzip));
-	if (!gzip)
-		return NULL;
+	struct gzip *gzip = xcalloc(1, sizeof(*gzip));
 	gzip->out = out;
-	if (deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
-			 Z_DEFAULT_STRATEGY) != Z_OK) {
-		free(gzip);
-		return NULL;
-	}
-	FILE *stream = fopencookie(gzip, "w", functions);
-	if (!stream) {
-		deflateEnd(&gzip->stream);
-		free(gzip);
-	}
+	bool fine = deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
+				 MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
+	FILE *stream = fine ? fopencookie(gzip, "w", functions) : NULL;
+	if (!stream)
+		memory_end();
 	return stream;
 }

@@ -6,7 +6,7 @@
 
 /*
  * Returns a stream that compresses to `out` in gzip's format. fclose() ends the format and leaves `out`
- * open, which has the write errors. NULL when out of memory.
+ * open, which has the write errors.
  */
 FILE *gzip_open(FILE *out);
 

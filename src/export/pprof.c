@@ -16,6 +16,7 @@
 #include "export/protobuf.h"
 #include "export/unique.h"
 #include "list.h"
+#include "memory.h"
 #include "out/output.h"
 #include "text.h"
 
@@ -53,7 +54,6 @@ struct pprof {
 	struct unique labels;    /* labels of a sample: process, thread, index of the name in strings */
 	struct unique labelled;  /* node and labels of samples of one event */
 	LIST(struct sp_weight) sums; /* samples and weight of each row of labelled */
-	bool failed; /* out of memory */
 };
 
 static void pprof_deinit(struct pprof *pprof)
@@ -77,17 +77,10 @@ static void pprof_deinit(struct pprof *pprof)
 	free(pprof->stack.items);
 }
 
-/* Returns an index of a table; 0, and sets `failed`, if it is UNIQUE_NONE: memory is exhausted. */
-static uint32_t check(struct pprof *pprof, uint32_t index)
-{
-	pprof->failed |= index == UNIQUE_NONE;
-	return index == UNIQUE_NONE ? 0 : index;
-}
-
 /* Returns a text's index in the string table; its first string is empty. */
 static uint64_t string_index(struct pprof *pprof, const char *text)
 {
-	return text ? check(pprof, unique_add_text(&pprof->strings, text)) : 0;
+	return text ? unique_add_text(&pprof->strings, text) : 0;
 }
 
 /* Returns the id of the node's mapping; NONE for nodes that stand for missing callers. */
@@ -97,7 +90,7 @@ static uint64_t mapping_id(struct pprof *pprof, const struct sp_tree_node *node)
 		return NONE;
 	const uint64_t row[] = {(uintptr_t)node->dso, (uintptr_t)node->dso_path,
 				(uintptr_t)node->build_id};
-	return (uint64_t)check(pprof, unique_add(&pprof->mappings, row)) + 1;
+	return (uint64_t)unique_add(&pprof->mappings, row) + 1;
 }
 
 /* Returns the index of the node's function. */
@@ -105,13 +98,9 @@ static uint32_t function_index(struct pprof *pprof, const struct sp_tree_node *n
 {
 	const uint64_t row[] = {(uintptr_t)node_name(node), (uintptr_t)node->dso, node->address,
 				(uintptr_t)node->srcpath};
-	uint32_t index = check(pprof, unique_add(&pprof->functions, row));
-	if (index < pprof->nodes.count || pprof->failed)
-		return index;
-	const struct sp_tree_node **slot = list_push(&pprof->nodes);
-	pprof->failed |= !slot;
-	if (slot)
-		*slot = node;
+	uint32_t index = unique_add(&pprof->functions, row);
+	if (index == pprof->nodes.count)
+		*list_push(&pprof->nodes) = node;
 	return index;
 }
 
@@ -120,14 +109,13 @@ static uint32_t location_index(struct pprof *pprof, const struct sp_tree_node *n
 {
 	const uint64_t row[] = {function_index(pprof, node), node->line,
 				node->inlined ? caller : NONE, node->sampled};
-	return check(pprof, unique_add(&pprof->locations, row));
+	return unique_add(&pprof->locations, row);
 }
 
 /* Appends the id of a location to a sample. */
 static void put_location_id(struct pprof *pprof, uint64_t location)
 {
-	uint64_t index = check(pprof, unique_add(&pprof->used, &location));
-	protobuf_varint(&pprof->inner, index + 1);
+	protobuf_varint(&pprof->inner, (uint64_t)unique_add(&pprof->used, &location) + 1);
 }
 
 /* Puts a node on the stack. */
@@ -136,11 +124,8 @@ static void enter(struct pprof *pprof, const struct sp_tree_node *node)
 	uint64_t caller = NONE;
 	if (pprof->stack.count)
 		caller = (uint64_t)pprof->stack.items[pprof->stack.count - 1].location + 1;
-	uint32_t location = location_index(pprof, node, caller);
-	struct pprof_frame *frame = list_push(&pprof->stack);
-	pprof->failed |= !frame;
-	if (frame)
-		*frame = (struct pprof_frame){.node = node, .location = location};
+	*list_push(&pprof->stack) = (struct pprof_frame){
+		.node = node, .location = location_index(pprof, node, caller)};
 }
 
 /* Appends a message that was made in `part` as an element of the profile. */
@@ -230,12 +215,15 @@ static void put_top(struct pprof *pprof, size_t number)
 static void put_samples(struct pprof *pprof, size_t number)
 {
 	const struct sp_tree_node *root = pprof->report->profiles[number]->tree;
-	for (size_t i = 0; root && i < root->child_count && !pprof->failed; i++) {
+	for (size_t i = 0; root && i < root->child_count; i++) {
 		pprof->stack.count = 0;
 		enter(pprof, sp_tree_child(root, i));
-		while (pprof->stack.count && !pprof->failed) {
+		while (pprof->stack.count) {
 			struct pprof_frame *top = &pprof->stack.items[pprof->stack.count - 1];
-			/* Time that samples of another state stand for has no samples. */
+			/*
+			 * A node may have weight without samples: time in a state in which none was
+			 * taken.
+			 */
 			if (!top->next && (top->node->self.samples || top->node->self.weight))
 				put_top(pprof, number);
 			if (top->next < top->node->child_count)
@@ -256,30 +244,23 @@ static uint32_t labels_index(struct pprof *pprof, const struct sp_timeline_threa
 		[LABEL_TID] = tid ? (uint64_t)(int64_t)thread->tid : 0,
 		[LABEL_COMM] = comm ? string_index(pprof, thread->comm) : 0,
 	};
-	return check(pprof, unique_add(&pprof->labels, row));
+	return unique_add(&pprof->labels, row);
 }
 
 /* Adds up the cells of a timeline by node and labels. The tree leaves out nodes without a function. */
 static void sum_cells(struct pprof *pprof, const struct sp_timeline *timeline)
 {
-	uint32_t *labels = calloc(timeline->thread_count + 1, sizeof(*labels));
-	pprof->failed |= !labels;
-	for (size_t i = 0; i < timeline->thread_count && !pprof->failed; i++)
+	uint32_t *labels = xcalloc(timeline->thread_count + 1, sizeof(*labels));
+	for (size_t i = 0; i < timeline->thread_count; i++)
 		labels[i] = labels_index(pprof, sp_timeline_thread(timeline, i));
-	for (size_t i = 0; i < timeline->cell_count && !pprof->failed; i++) {
+	for (size_t i = 0; i < timeline->cell_count; i++) {
 		const struct sp_cell *cell = sp_timeline_cell(timeline, i);
 		if (!cell->node || !sp_timeline_node(timeline, cell->node)->node)
 			continue;
 		const uint64_t row[] = {cell->node, labels[cell->thread]};
-		uint32_t index = check(pprof, unique_add(&pprof->labelled, row));
-		if (index == pprof->sums.count) {
-			struct sp_weight *sum = list_push(&pprof->sums);
-			pprof->failed |= !sum;
-			if (sum)
-				*sum = (struct sp_weight){0};
-		}
-		if (pprof->failed)
-			break;
+		uint32_t index = unique_add(&pprof->labelled, row);
+		if (index == pprof->sums.count)
+			*list_push(&pprof->sums) = (struct sp_weight){0};
 		pprof->sums.items[index].samples += cell->samples;
 		pprof->sums.items[index].weight += cell->weight;
 	}
@@ -290,8 +271,8 @@ static void sum_cells(struct pprof *pprof, const struct sp_timeline *timeline)
 static void put_labelled(struct pprof *pprof, size_t number)
 {
 	const struct sp_timeline *timeline = pprof->report->timelines[number];
-	uint32_t *locations = calloc(timeline->node_count + 1, sizeof(*locations));
-	for (size_t i = 1; locations && i < timeline->node_count; i++) {
+	uint32_t *locations = xcalloc(timeline->node_count + 1, sizeof(*locations));
+	for (size_t i = 1; i < timeline->node_count; i++) {
 		const struct sp_timeline_node *node = sp_timeline_node(timeline, i);
 		if (node->node)
 			locations[i] = location_index(pprof, node->node, node->parent ?
@@ -300,9 +281,8 @@ static void put_labelled(struct pprof *pprof, size_t number)
 	unique_deinit(&pprof->labelled);
 	pprof->labelled = (struct unique){.columns = 2};
 	pprof->sums.count = 0;
-	pprof->failed |= !locations;
 	sum_cells(pprof, timeline);
-	for (size_t i = 0; i < pprof->labelled.count && !pprof->failed; i++) {
+	for (size_t i = 0; i < pprof->labelled.count; i++) {
 		const uint64_t *row = unique_row(&pprof->labelled, i);
 		uint32_t outermost = 0;
 		/* Innermost first. An inlined function is in the location of the one below. */
@@ -336,15 +316,10 @@ static const char *weight_name(const struct report *report, size_t number)
 static const char *samples_name(struct pprof *pprof, size_t number)
 {
 	const struct report *report = pprof->report;
-	char *name = NULL;
 	if (report->profile_count == 1)
 		return "samples";
-	char **slot = list_push(&pprof->names);
-	if (slot && asprintf(&name, "%s-samples", report->profiles[number]->event) < 0)
-		name = NULL;
-	if (slot)
-		*slot = name;
-	pprof->failed |= !name;
+	char *name = xasprintf("%s-samples", report->profiles[number]->event);
+	*list_push(&pprof->names) = name;
 	return name;
 }
 
@@ -373,7 +348,7 @@ static void put_types(struct pprof *pprof)
 	put_value_type(pprof, 11, is_wall(report) ? wall_types[0] : name, weight_unit(first));
 	/* Periods of on-CPU samples are none of waits. */
 	if (report->mode == SP_MODE_CPU || is_wall(report))
-		protobuf_number(&pprof->out, 12, report_period(report, 0));
+		protobuf_number(&pprof->out, 12, report_period(report, report->profiles[0]));
 	protobuf_number(&pprof->out, 14, string_index(pprof, name));
 }
 
@@ -411,21 +386,16 @@ static bool is_program(const struct sp_tree_node *node)
 static const struct sp_tree_node *find_program(struct pprof *pprof, const struct sp_tree_node *root)
 {
 	const struct sp_tree_node *found = NULL;
-	struct pprof_frame *frame = root ? list_push(&pprof->stack) : NULL;
-	pprof->failed |= root && !frame;
-	if (frame)
-		*frame = (struct pprof_frame){.node = root};
+	if (root)
+		*list_push(&pprof->stack) = (struct pprof_frame){.node = root};
 	while (pprof->stack.count) {
 		const struct sp_tree_node *node = pprof->stack.items[--pprof->stack.count].node;
 		if (is_program(node) && (!found || node->total.weight > found->total.weight))
 			found = node;
 		/* Nodes below a program's are lighter. */
-		for (size_t i = 0; i < node->child_count && !is_program(node); i++) {
-			frame = list_push(&pprof->stack);
-			pprof->failed |= !frame;
-			if (frame)
-				*frame = (struct pprof_frame){.node = sp_tree_child(node, i)};
-		}
+		for (size_t i = 0; i < node->child_count && !is_program(node); i++)
+			*list_push(&pprof->stack) =
+				(struct pprof_frame){.node = sp_tree_child(node, i)};
 	}
 	return found;
 }
@@ -436,9 +406,6 @@ static void put_comments(struct pprof *pprof)
 	struct buffer *notes = &pprof->notes;
 	notes_put(pprof->report, notes);
 	buffer_char(notes, '\0');
-	pprof->failed |= notes->failed;
-	if (notes->failed)
-		return;
 	for (char *line = notes->text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		protobuf_varint(&pprof->inner, string_index(pprof, line));
@@ -514,14 +481,11 @@ static bool write_pprof(const struct report *report, FILE *out)
 		buffer_name(&pprof.part, pprof.strings.texts[i]);
 		put_part(&pprof, 6);
 	}
-	bool done = !pprof.failed && !pprof.out.failed && !pprof.part.failed && !pprof.inner.failed;
-	FILE *compressed = done ? gzip_open(out) : NULL;
-	if (compressed) {
-		fwrite(pprof.out.text, 1, pprof.out.count, compressed);
-		fclose(compressed);
-	}
+	FILE *compressed = gzip_open(out);
+	fwrite(pprof.out.text, 1, pprof.out.count, compressed);
+	fclose(compressed);
 	pprof_deinit(&pprof);
-	return compressed;
+	return true;
 }
 
 const struct output_format output_pprof = {

@@ -13,6 +13,7 @@
 #include "export/unique.h"
 #include "json.h"
 #include "list.h"
+#include "memory.h"
 #include "out/output.h"
 
 /* Largest file to write: browsers cannot read JSON of about 500 MB. */
@@ -50,10 +51,8 @@ struct speedscope {
 static void deinit(struct speedscope *speedscope)
 {
 	for (size_t i = 0; i < speedscope->report->profile_count; i++) {
-		if (speedscope->steps)
-			free(speedscope->steps[i]);
-		if (speedscope->order)
-			free(speedscope->order[i]);
+		free(speedscope->steps[i]);
+		free(speedscope->order[i]);
 	}
 	free(speedscope->steps);
 	free(speedscope->order);
@@ -64,14 +63,12 @@ static void deinit(struct speedscope *speedscope)
 	buffer_deinit(&speedscope->text);
 }
 
-/* Numbers the frames of one event's nodes. Returns false when out of memory. */
-static bool number_frames(struct speedscope *speedscope, size_t event)
+/* Numbers the frames of one event's nodes. */
+static void number_frames(struct speedscope *speedscope, size_t event)
 {
 	const struct sp_timeline *timeline = speedscope->report->timelines[event];
-	struct node_step *steps = calloc(timeline->node_count + 1, sizeof(*steps));
+	struct node_step *steps = xcalloc(timeline->node_count + 1, sizeof(*steps));
 	speedscope->steps[event] = steps;
-	if (!steps)
-		return false;
 	/* The root is no frame. */
 	for (size_t i = 1; i < timeline->node_count; i++) {
 		const struct sp_timeline_node *item = sp_timeline_node(timeline, i);
@@ -84,27 +81,19 @@ static bool number_frames(struct speedscope *speedscope, size_t event)
 			row[3] = (uintptr_t)node->srcpath;
 		}
 		steps[i] = (struct node_step){unique_add(&speedscope->frames, row), item->parent};
-		if (steps[i].frame == UNIQUE_NONE)
-			return false;
-		if (steps[i].frame < speedscope->nodes.count)
-			continue;
-		const struct sp_tree_node **slot = list_push(&speedscope->nodes);
-		if (!slot)
-			return false;
-		*slot = node;
+		if (steps[i].frame == speedscope->nodes.count)
+			*list_push(&speedscope->nodes) = node;
 	}
-	return true;
 }
 
-/* Orders one event's cells by thread, and lists its lanes. Returns false when out of memory. */
-static bool list_lanes(struct speedscope *speedscope, size_t event)
+/* Orders one event's cells by thread, and lists its lanes. */
+static void list_lanes(struct speedscope *speedscope, size_t event)
 {
 	const struct sp_timeline *timeline = speedscope->report->timelines[event];
 	size_t first = speedscope->lanes.count, at = 0;
-	uint32_t *order = calloc(timeline->cell_count + 1, sizeof(*order));
+	uint32_t *order = xcalloc(timeline->cell_count + 1, sizeof(*order));
 	speedscope->order[event] = order;
-	if (!order || !list_reserve(&speedscope->lanes, first + timeline->thread_count + 1))
-		return false;
+	list_reserve(&speedscope->lanes, first + timeline->thread_count + 1);
 	for (uint32_t i = 0; i < timeline->thread_count; i++)
 		*list_push(&speedscope->lanes) = (struct thread_lane){.event = event, .thread = i};
 	struct thread_lane *lanes = speedscope->lanes.items + first;
@@ -121,7 +110,6 @@ static bool list_lanes(struct speedscope *speedscope, size_t event)
 		order[lane->first + lane->count++] = (uint32_t)i;
 		lane->weight += cell->weight;
 	}
-	return true;
 }
 
 static int compare_lanes(const void *a, const void *b)
@@ -141,17 +129,16 @@ static const struct sp_cell *lane_cell(const struct speedscope *speedscope,
 	return sp_timeline_cell(speedscope->report->timelines[lane->event], cell);
 }
 
-/* Writes the frames of one stack, the outermost first. Returns false when out of memory. */
-static bool put_stack(struct speedscope *speedscope, size_t event, uint32_t node)
+/* Writes the frames of one stack, the outermost first. */
+static void put_stack(struct speedscope *speedscope, size_t event, uint32_t node)
 {
 	const struct node_step *steps = speedscope->steps[event];
 	struct buffer *text = &speedscope->text;
 	size_t depth = 0;
 	for (; node; node = steps[node].parent) {
-		if (depth == speedscope->path_room &&
-		    !list_grow(&speedscope->path, &speedscope->path_room, depth + 1,
-			       sizeof(*speedscope->path)))
-			return false;
+		if (depth == speedscope->path_room)
+			list_grow(&speedscope->path, &speedscope->path_room, depth + 1,
+				  sizeof(*speedscope->path));
 		speedscope->path[depth++] = steps[node].frame;
 	}
 	buffer_char(text, '[');
@@ -161,22 +148,17 @@ static bool put_stack(struct speedscope *speedscope, size_t event, uint32_t node
 			buffer_char(text, ',');
 	}
 	buffer_char(text, ']');
-	return true;
 }
 
-/* Writes the text that has been made. Returns false if memory ran out. */
-static bool flush(struct speedscope *speedscope)
+/* Writes the text that has been made. */
+static void flush(struct speedscope *speedscope)
 {
 	fwrite(speedscope->text.text, 1, speedscope->text.count, speedscope->json.out);
 	speedscope->text.count = 0;
-	return !speedscope->text.failed;
 }
 
-/*
- * Writes the lane's stacks, or, if `weights`, their weights, as a JSON array. Returns false when out of
- * memory.
- */
-static bool put_samples(struct speedscope *speedscope, const struct thread_lane *lane, bool weights)
+/* Writes the lane's stacks, or, if `weights`, their weights, as a JSON array. */
+static void put_samples(struct speedscope *speedscope, const struct thread_lane *lane, bool weights)
 {
 	struct buffer *text = &speedscope->text;
 	bool more = false;
@@ -189,16 +171,16 @@ static bool put_samples(struct speedscope *speedscope, const struct thread_lane 
 		more = true;
 		if (weights)
 			buffer_decimal(text, weight, 0, ' ');
-		else if (!put_stack(speedscope, lane->event, node))
-			return false;
-		if (text->count > 64 << 10 && !flush(speedscope))
-			return false;
+		else
+			put_stack(speedscope, lane->event, node);
+		if (text->count > 64 << 10)
+			flush(speedscope);
 	}
 	buffer_string(text, more ? "]" : "[]");
-	return flush(speedscope);
+	flush(speedscope);
 }
 
-static bool put_lane(struct speedscope *speedscope, const struct thread_lane *lane)
+static void put_lane(struct speedscope *speedscope, const struct thread_lane *lane)
 {
 	const struct report *report = speedscope->report;
 	const struct sp_timeline_thread *thread =
@@ -215,11 +197,10 @@ static bool put_lane(struct speedscope *speedscope, const struct thread_lane *la
 	json_unsigned(json, "startValue", 0);
 	json_unsigned(json, "endValue", lane->weight);
 	fputs(", \"samples\": ", json->out);
-	bool done = put_samples(speedscope, lane, false);
+	put_samples(speedscope, lane, false);
 	fputs(", \"weights\": ", json->out);
-	done = done && put_samples(speedscope, lane, true);
+	put_samples(speedscope, lane, true);
 	json_end(json, '}');
-	return done;
 }
 
 /*
@@ -243,7 +224,7 @@ static void put_file(struct speedscope *speedscope, const struct sp_tree_node *n
 		buffer_string(text, node->srcpath);
 	}
 	buffer_char(text, '\0');
-	json_string(&speedscope->json, "file", text->failed ? "" : text->text);
+	json_string(&speedscope->json, "file", text->text);
 	text->count = 0;
 }
 
@@ -279,24 +260,22 @@ static void put_title(struct speedscope *speedscope)
 		notes_put_event(speedscope->report->profiles[i], text);
 	}
 	buffer_char(text, '\0');
-	json_string(&speedscope->json, "name", text->failed ? "" : text->text);
+	json_string(&speedscope->json, "name", text->text);
 	text->count = 0;
 }
 
-static bool prepare(struct speedscope *speedscope)
+static void prepare(struct speedscope *speedscope)
 {
 	size_t count = speedscope->report->profile_count;
-	speedscope->steps = calloc(count + 1, sizeof(*speedscope->steps));
-	speedscope->order = calloc(count + 1, sizeof(*speedscope->order));
-	if (!speedscope->steps || !speedscope->order)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (!number_frames(speedscope, i) || !list_lanes(speedscope, i))
-			return false;
+	speedscope->steps = xcalloc(count + 1, sizeof(*speedscope->steps));
+	speedscope->order = xcalloc(count + 1, sizeof(*speedscope->order));
+	for (size_t i = 0; i < count; i++) {
+		number_frames(speedscope, i);
+		list_lanes(speedscope, i);
+	}
 	if (speedscope->lanes.count)
 		qsort(speedscope->lanes.items, speedscope->lanes.count,
 		      sizeof(*speedscope->lanes.items), compare_lanes);
-	return true;
 }
 
 static bool write_speedscope(const struct report *report, FILE *out)
@@ -304,33 +283,31 @@ static bool write_speedscope(const struct report *report, FILE *out)
 	struct speedscope speedscope = {
 		.report = report, .json = {.out = out}, .frames.columns = 4};
 	struct json *json = &speedscope.json;
-	bool done = prepare(&speedscope);
-	if (done) {
-		json_begin_lines(json, NULL, '{');
-		json_string(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
-		json_string(json, "exporter", "sprof@" PACKAGE_VERSION);
-		put_title(&speedscope);
-		json_unsigned(json, "activeProfileIndex", 0);
-		put_frames(&speedscope);
-		json_begin_lines(json, "profiles", '[');
-		for (size_t i = 0; done && i < speedscope.lanes.count; i++)
-			if (speedscope.lanes.items[i].count)
-				done = put_lane(&speedscope, &speedscope.lanes.items[i]);
-		json_end_lines(json, ']');
-		json_end_lines(json, '}');
-	}
+	prepare(&speedscope);
+	json_begin_lines(json, NULL, '{');
+	json_string(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_string(json, "exporter", "sprof@" PACKAGE_VERSION);
+	put_title(&speedscope);
+	json_unsigned(json, "activeProfileIndex", 0);
+	put_frames(&speedscope);
+	json_begin_lines(json, "profiles", '[');
+	for (size_t i = 0; i < speedscope.lanes.count; i++)
+		if (speedscope.lanes.items[i].count)
+			put_lane(&speedscope, &speedscope.lanes.items[i]);
+	json_end_lines(json, ']');
+	json_end_lines(json, '}');
 	deinit(&speedscope);
-	return done;
+	return true;
 }
 
 /* Returns about how many bytes the stacks of an event take: up to 6 for each frame. */
 static uint64_t stacks_size(const struct sp_timeline *timeline)
 {
 	uint64_t size = 0;
-	uint32_t *depth = calloc(timeline->node_count + 1, sizeof(*depth));
-	for (size_t i = 1; depth && i < timeline->node_count; i++)
+	uint32_t *depth = xcalloc(timeline->node_count + 1, sizeof(*depth));
+	for (size_t i = 1; i < timeline->node_count; i++)
 		depth[i] = depth[sp_timeline_node(timeline, i)->parent] + 1;
-	for (size_t i = 0; depth && i < timeline->cell_count; i++)
+	for (size_t i = 0; i < timeline->cell_count; i++)
 		size += 6 * (uint64_t)depth[sp_timeline_cell(timeline, i)->node] + 10;
 	free(depth);
 	return size;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/unique.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "list.h"
+#include "memory.h"
 
 #define SLOTS_MIN 64
 
@@ -61,32 +61,28 @@ static uint32_t *find_slot(const struct unique *table, const struct key *key)
 }
 
 /* Makes room for one more row, with at least a third of the slots empty. */
-static bool reserve(struct unique *table)
+static void reserve(struct unique *table)
 {
 	size_t width = table->columns ? table->columns : 1, need = (table->count + 1) * width;
-	if (need > table->capacity &&
-	    !list_grow(&table->numbers, &table->capacity, need, sizeof(*table->numbers)))
-		return false;
+	if (need > table->capacity)
+		list_grow(&table->numbers, &table->capacity, need, sizeof(*table->numbers));
 	if (table->slot_count && table->count + 1 <= table->slot_count / 3 * 2)
-		return true;
-	size_t slot_count = table->slot_count ? 2 * table->slot_count : SLOTS_MIN;
-	uint32_t *slots = calloc(slot_count, sizeof(*slots));
-	if (!slots)
-		return false;
+		return;
+	table->slot_count = table->slot_count ? 2 * table->slot_count : SLOTS_MIN;
 	free(table->slots);
-	table->slots = slots;
-	table->slot_count = slot_count;
+	table->slots = xcalloc(table->slot_count, sizeof(*table->slots));
 	for (size_t i = 0; i < table->count; i++) {
 		struct key key = key_of(table, i);
 		*find_slot(table, &key) = (uint32_t)i + 1;
 	}
-	return true;
 }
 
 static uint32_t add(struct unique *table, const struct key *key)
 {
-	if (table->count >= UNIQUE_NONE - 1 || !reserve(table))
-		return UNIQUE_NONE;
+	/* Indexes have 32 bits: a table of that size has no memory, either. */
+	if (table->count >= UNIQUE_NONE - 1)
+		memory_end();
+	reserve(table);
 	uint32_t *slot = find_slot(table, key);
 	if (*slot)
 		return *slot - 1;

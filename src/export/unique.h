@@ -27,9 +27,7 @@ struct unique {
 
 void unique_deinit(struct unique *table);
 
-/*
- * Returns the index of the equal row; adds it if there is none. Returns UNIQUE_NONE when out of memory.
- */
+/* Return the index of the equal row, which they add if there is none. */
 uint32_t unique_add(struct unique *table, const uint64_t *row);
 uint32_t unique_add_text(struct unique *table, const char *text);
 

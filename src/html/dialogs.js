@@ -22,6 +22,10 @@ const PRINTED = 40; // functions in print
 
 function showLegend() {
 	const present = new Set(groups);
+	if (profile.comparison) {
+		$("legend").replaceChildren(...changeLegend());
+		return;
+	}
 	$("legend").replaceChildren(...GROUP_NAMES.map((name, i) => {
 		const item = element("span", "", name), swatch = element("span", "swatch");
 		swatch.style.background = look.groups[i];
@@ -116,7 +120,7 @@ function showPrint() {
 	};
 	table.append(row(["Self", "95% interval", "Total", "Function", "Program or library"], "th"));
 	for (const one of functionTable().slice(0, PRINTED))
-		table.append(row([percentText(one.self), rangeText(one.selfLow, one.selfHigh, one.selfVaries), percentText(one.total),
+		table.append(row([percentText(one.self), rangeText(one.selfLow, one.selfHigh, one.selfMark), percentText(one.total),
 			functionName(one.fn) + (one.inlined ? " (inlined)" : ""), functionDso(one.fn)], "td"));
 	const list = element("ul");
 	list.append(...profile.findings.map(findingItem));

@@ -26,9 +26,10 @@ function showLimits(panel) {
 	for (const [name, count] of Object.entries(event.stacks))
 		facts.push([names[name] || name, count]);
 	facts.push(["Idle threads left out", event.idleThreads]);
-	text.append(element("h2", "", `Counts of ${event.name}`),
-		factList(facts.filter(([name, count], i) => i < 2 || count)
-			.map(([name, count]) => [name, grouped(count)])));
+	if (!profile.comparison)
+		text.append(element("h2", "", `Counts of ${event.name}`),
+			factList(facts.filter(([name, count], i) => i < 2 || count)
+				.map(([name, count]) => [name, grouped(count)])));
 	scroll.append(text);
 	scroll.tabIndex = 0;
 	panel.replaceChildren(scroll);
@@ -42,7 +43,18 @@ function factList(facts) {
 }
 
 function showAbout(panel) {
-	const text = element("div", "text"), scroll = element("div", "scroll"), event = currentEvent();
+	const text = element("div", "text"), scroll = element("div", "scroll");
+	if (profile.comparison)
+		showAboutChanges(text);
+	else
+		showAboutRecording(text);
+	scroll.append(text);
+	scroll.tabIndex = 0;
+	panel.replaceChildren(scroll);
+}
+
+function showAboutRecording(text) {
+	const event = currentEvent();
 	const facts = [["Recording", profile.recording]];
 	if (profile.recordings > 1)
 		facts.push(["", `and ${profile.recordings - 1} more`]);
@@ -58,7 +70,8 @@ function showAbout(panel) {
 	items.append(...limits.map((limit) => element("li", "", limit)));
 	text.append(element("h2", "", "Resolution"), items, element("h2", "", "How to read it"),
 		element("p", "", "Self is the time of a function's own code; total includes its callees. " +
-			"An interval contains the true share in 95 of 100 recordings." + (profile.mode !== "cpu"
+			"An interval contains the true share in 95 of 100 recordings. The mark ~ is for another run, as the share varies; " +
+			"the mark * is for this run only, as it varies much." + (profile.mode !== "cpu"
 			? " This page has intervals only for functions of the whole recording; sprof report --time or --tid computes those of a part."
 			: "")));
 	if (listing) {
@@ -66,9 +79,6 @@ function showAbout(panel) {
 		files.append(...read.map((file) => element("li", "", file.path)));
 		text.append(element("h2", "", "Source files in this page"), read.length ? files : element("p", "", "none"));
 	}
-	scroll.append(text);
-	scroll.tabIndex = 0;
-	panel.replaceChildren(scroll);
 }
 
 // Shows what the page lacks, and the findings that the text report begins with.

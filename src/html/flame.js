@@ -149,10 +149,9 @@ class Flame {
 
 	// Returns a box's colour. Narrow boxes have no shades: these would be noise.
 	colourOf(node, width) {
-		const fn = this.tree.fn[node];
 		if (!node)
 			return this.look.root;
-		return this.look.colour(fn, this.tree.inlined[node], width < GAP_WIDTH);
+		return this.look.colour(this.tree, node, width < GAP_WIDTH);
 	}
 
 	// Draws a box's name, in wide boxes with its share. Names of inlined functions are in italics.
@@ -161,7 +160,7 @@ class Flame {
 		const ink = look.boxText(fn);
 		let room = width - 9;
 		if (width > SHARE_WIDTH) {
-			const text = node ? `${(100 * look.share(tree.weight[node])).toFixed(1)}%` : look.whole();
+			const text = node ? look.note(tree, node) : look.whole(tree);
 			context.font = FONT;
 			context.fillStyle = ink;
 			const wide = context.measureText(text).width;
@@ -169,7 +168,7 @@ class Flame {
 			room -= wide + 12;
 		}
 		context.font = tree.inlined[node] ? `italic ${FONT}` : FONT;
-		drawName(context, look.name(fn), left + 5, middle, room, ink);
+		drawName(context, look.label(tree, node), left + 5, middle, room, ink);
 	}
 
 	nodeAt(event) {

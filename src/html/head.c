@@ -4,15 +4,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
-#include "buffer.h"
-#include "json.h"
+#include "memory.h"
 #include "out/findings_output.h"
 
 #define NS_PER_S 1000000000
 
 void head_deinit(struct head *head)
 {
-	for (size_t i = 0; head->row_functions && i < head->page->event_count; i++)
+	for (size_t i = 0; i < head->page->event_count; i++)
 		free(head->row_functions[i]);
 	free(head->row_functions);
 	free(head->row_counts);
@@ -29,19 +28,16 @@ struct code_facts {
 	unsigned int kind;
 };
 
-/* Returns the function's index; UNIQUE_NONE when out of memory. */
+/* Returns the function's index. */
 static uint32_t add_function(struct head *head, const struct code_facts *code)
 {
-	uint64_t row[FUNCTION_COLUMNS] = {
+	const uint64_t row[FUNCTION_COLUMNS] = {
 		[FUNCTION_NAME] = unique_add_text(&head->strings, code->name ?: ""),
 		[FUNCTION_DSO] = unique_add_text(&head->strings, code->dso ?: ""),
 		[FUNCTION_PATH] = unique_add_text(&head->strings, code->path ?: ""),
 		[FUNCTION_KIND] = code->kind,
 		[FUNCTION_ADDRESS] = code->address,
 	};
-	for (int i = FUNCTION_NAME; i <= FUNCTION_PATH; i++)
-		if (row[i] == UNIQUE_NONE)
-			return UNIQUE_NONE;
 	return unique_add(&head->functions, row);
 }
 
@@ -88,47 +84,37 @@ uint32_t head_add_light(struct head *head, uint32_t function)
 	return add_function(head, &code);
 }
 
-static bool add_event(struct head *head, size_t index)
+static void add_event(struct head *head, size_t index)
 {
 	struct page_event *event = &head->page->events[index];
 	const struct sp_profile *profile = event->profile;
 	size_t rows = report_row_count(head->page->report, profile);
 	if (rows > HEAD_ROWS_MAX)
 		rows = HEAD_ROWS_MAX;
-	uint32_t *functions = calloc(rows + 1, sizeof(*functions));
+	uint32_t *functions = xcalloc(rows + 1, sizeof(*functions));
 	head->row_functions[index] = functions;
 	head->row_counts[index] = rows;
-	if (!functions)
-		return false;
 	/* The root is no function. */
-	for (size_t i = 1; i < event->nodes.count; i++) {
-		struct page_node *node = &event->nodes.items[i];
-		node->function = add_node(head, node);
-		if (node->function == UNIQUE_NONE)
-			return false;
-	}
-	for (size_t i = 0; i < rows; i++) {
+	for (size_t i = 1; i < event->nodes.count; i++)
+		event->nodes.items[i].function = add_node(head, &event->nodes.items[i]);
+	for (size_t i = 0; i < rows; i++)
 		functions[i] = head_add_row(head, sp_profile_row(profile, i));
-		if (functions[i] == UNIQUE_NONE)
-			return false;
-	}
-	return true;
 }
 
-bool head_init(struct head *head, struct page *page)
+void head_init(struct head *head, struct page *page)
 {
 	size_t events = page->event_count, threads = page->threads.count;
-	*head = (struct head){.page = page, .functions.columns = FUNCTION_COLUMNS};
-	head->row_functions = calloc(events + 1, sizeof(*head->row_functions));
-	head->row_counts = calloc(events + 1, sizeof(*head->row_counts));
-	head->thread_names = calloc(threads + 1, sizeof(*head->thread_names));
-	head->process_names = calloc(threads + 1, sizeof(*head->process_names));
-	if (!head->row_functions || !head->row_counts || !head->thread_names ||
-	    !head->process_names || unique_add_text(&head->strings, "") == UNIQUE_NONE)
-		return false;
+	*head = (struct head){
+		.page = page,
+		.functions.columns = FUNCTION_COLUMNS,
+		.row_functions = xcalloc(events + 1, sizeof(*head->row_functions)),
+		.row_counts = xcalloc(events + 1, sizeof(*head->row_counts)),
+		.thread_names = xcalloc(threads + 1, sizeof(*head->thread_names)),
+		.process_names = xcalloc(threads + 1, sizeof(*head->process_names)),
+	};
+	unique_add_text(&head->strings, "");
 	for (size_t i = 0; i < events; i++)
-		if (!add_event(head, i))
-			return false;
+		add_event(head, i);
 	for (size_t i = 0; i < threads; i++) {
 		const struct page_thread *thread = &page->threads.items[i];
 		const char *name = thread->merged ? "other threads" : thread->thread->comm;
@@ -136,27 +122,18 @@ bool head_init(struct head *head, struct page *page)
 		const char *process = thread->merged ? "other processes" :
 				      thread->thread->process ?: thread->thread->comm;
 		head->process_names[i] = unique_add_text(&head->strings, process);
-		if (head->thread_names[i] == UNIQUE_NONE || head->process_names[i] == UNIQUE_NONE)
-			return false;
 	}
-	return true;
 }
 
-/* JSON, and a buffer for texts of unknown origin. */
-struct writing {
-	struct json json;
-	struct buffer text;
-};
-
-static void put_text(struct writing *writing, const char *key, const char *text)
+void head_put_text(struct head_writing *writing, const char *key, const char *text)
 {
 	writing->text.count = 0;
 	buffer_name(&writing->text, text);
 	buffer_char(&writing->text, '\0');
-	json_string(&writing->json, key, writing->text.failed ? "" : writing->text.text);
+	json_string(&writing->json, key, writing->text.text);
 }
 
-static void put_command(struct writing *writing, const char *const *words)
+static void put_command(struct head_writing *writing, const char *const *words)
 {
 	struct buffer *text = &writing->text;
 	if (!words || !*words)
@@ -168,21 +145,21 @@ static void put_command(struct writing *writing, const char *const *words)
 		buffer_name(text, *word);
 	}
 	buffer_char(text, '\0');
-	json_string(&writing->json, "command", text->failed ? "" : text->text);
+	json_string(&writing->json, "command", text->text);
 }
 
-static void put_fact(struct writing *writing, const char *label, const char *text)
+static void put_fact(struct head_writing *writing, const char *label, const char *text)
 {
 	if (!text || !*text)
 		return;
 	json_begin(&writing->json, NULL, '[');
 	json_string(&writing->json, NULL, label);
-	put_text(writing, NULL, text);
+	head_put_text(writing, NULL, text);
 	json_end(&writing->json, ']');
 }
 
 /* Writes the time of the first sample as the calendar has it. */
-static void put_date(struct writing *writing, const struct report *report)
+static void put_date(struct head_writing *writing, const struct report *report)
 {
 	const struct sp_file_info *info = report->info;
 	const struct sp_timeline *timeline = report->profile_count ? report->timelines[0] : NULL;
@@ -201,7 +178,7 @@ static double percent(uint64_t part, uint64_t whole)
 }
 
 /* Writes a sentence for each event with stacks that lack frames. */
-static void put_partial(struct writing *writing, const struct page *page)
+static void put_partial(struct head_writing *writing, const struct page *page)
 {
 	char text[200];
 	json_begin_lines(&writing->json, "partial", '[');
@@ -215,13 +192,13 @@ static void put_partial(struct writing *writing, const struct page *page)
 			 event->profile->event,
 			 event->totals_differ ? "callers there may have less than their total"
 			 : "frames of repeated functions, and of functions below 0.001%");
-		put_text(writing, NULL, text);
+		head_put_text(writing, NULL, text);
 	}
 	json_end_lines(&writing->json, ']');
 }
 
 /* Writes a sentence for each other thing that the page lacks. */
-static void put_merged(struct writing *writing, const struct head *head)
+static void put_merged(struct head_writing *writing, const struct head *head)
 {
 	const struct page *page = head->page;
 	struct json *json = &writing->json;
@@ -233,7 +210,7 @@ static void put_merged(struct writing *writing, const struct head *head)
 			continue;
 		snprintf(text, sizeof(text), "The table of %s lacks the %zu lightest functions.",
 			 page->events[i].profile->event, rows - HEAD_ROWS_MAX);
-		put_text(writing, NULL, text);
+		head_put_text(writing, NULL, text);
 	}
 	for (size_t i = 0; i < page->threads.count; i++) {
 		if (!page->threads.items[i].merged)
@@ -245,7 +222,7 @@ static void put_merged(struct writing *writing, const struct head *head)
 	json_end_lines(json, ']');
 }
 
-static void put_findings(struct writing *writing, const struct report *report)
+static void put_findings(struct head_writing *writing, const struct report *report)
 {
 	struct json *json = &writing->json;
 	json_begin_lines(json, "findings", '[');
@@ -253,19 +230,19 @@ static void put_findings(struct writing *writing, const struct report *report)
 		const struct sp_finding *finding = report->findings[i];
 		json_begin(json, NULL, '{');
 		json_string(json, "kind", finding->cause);
-		put_text(writing, "text", finding->what);
+		head_put_text(writing, "text", finding->what);
 		if (finding->remedy)
-			put_text(writing, "remedy", finding->remedy);
+			head_put_text(writing, "remedy", finding->remedy);
 		json_double(json, "share", finding->share);
 		if (finding->event)
-			put_text(writing, "event", finding->event);
+			head_put_text(writing, "event", finding->event);
 		json_end(json, '}');
 	}
 	json_end_lines(json, ']');
 }
 
 /* Writes the most important findings, with the sentences and the order of text. */
-static void put_banner(struct writing *writing, const struct report *report)
+static void put_banner(struct head_writing *writing, const struct report *report)
 {
 	struct json *json = &writing->json;
 	struct shown_finding shown[FINDINGS_SHOWN_MAX];
@@ -273,16 +250,16 @@ static void put_banner(struct writing *writing, const struct report *report)
 	json_begin_lines(json, "banner", '[');
 	for (size_t i = 0; i < count; i++) {
 		json_begin(json, NULL, '{');
-		put_text(writing, "text", shown[i].text);
+		head_put_text(writing, "text", shown[i].text);
 		if (shown[i].remedy)
-			put_text(writing, "remedy", shown[i].remedy);
+			head_put_text(writing, "remedy", shown[i].remedy);
 		json_end(json, '}');
 	}
 	json_end_lines(json, ']');
 	json_unsigned(json, "bannerMore", all - count);
 }
 
-static void put_threads(struct writing *writing, const struct head *head)
+static void put_threads(struct head_writing *writing, const struct head *head)
 {
 	struct json *json = &writing->json;
 	json_begin_lines(json, "threads", '[');
@@ -333,7 +310,7 @@ static void put_losses(struct json *json, const struct page_event *event)
 }
 
 /* Writes pairs of threads: waker, wakee, weight, wake-ups, longest wait, time until it ran. */
-static void put_pairs(struct writing *writing, const struct sp_profile *pairs)
+static void put_pairs(struct head_writing *writing, const struct sp_profile *pairs)
 {
 	struct json *json = &writing->json;
 	json_begin_lines(json, "pairs", '[');
@@ -341,8 +318,8 @@ static void put_pairs(struct writing *writing, const struct sp_profile *pairs)
 		const struct sp_row *row = sp_profile_row(pairs, i);
 		const struct sp_times none = {0}, *times = row->self_times ?: &none;
 		json_begin(json, NULL, '[');
-		put_text(writing, NULL, row_text(row, SP_KEY_WAKER));
-		put_text(writing, NULL, row_text(row, SP_KEY_WAKEE));
+		head_put_text(writing, NULL, row_text(row, SP_KEY_WAKER));
+		head_put_text(writing, NULL, row_text(row, SP_KEY_WAKEE));
 		json_unsigned(json, NULL, row->self.weight);
 		json_unsigned(json, NULL, times->waits);
 		json_unsigned(json, NULL, times->longest_wait_ns);
@@ -352,16 +329,16 @@ static void put_pairs(struct writing *writing, const struct sp_profile *pairs)
 	json_end_lines(json, ']');
 }
 
-static void put_event(struct writing *writing, const struct head *head, size_t index)
+static void put_event(struct head_writing *writing, const struct head *head, size_t index)
 {
 	const struct page_event *event = &head->page->events[index];
 	const struct sp_profile *profile = event->profile;
 	struct json *json = &writing->json;
 	size_t groups = 0;
-	for (size_t i = 0; i < event->cells.count; i++)
+	for (size_t i = 0; !event->two_sides && i < event->cells.count; i++)
 		groups += page_begins_group(event, i);
 	json_begin_lines(json, NULL, '{');
-	put_text(writing, "name", profile->event);
+	head_put_text(writing, "name", profile->event);
 	const char *unit = profile->weight_is_time ? "ns" : profile->weight_is_latency ? "cycles" : "";
 	json_string(json, "unit", unit);
 	json_unsigned(json, "samples", profile->samples);
@@ -388,7 +365,7 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_unsigned(json, "bins", event->bins);
 	json_unsigned(json, "nodes", event->nodes.count);
 	json_unsigned(json, "rows", head->row_counts[index]);
-	json_unsigned(json, "cells", event->cells.count);
+	json_unsigned(json, "cells", event->two_sides ? 0 : event->cells.count);
 	json_unsigned(json, "groups", groups);
 	json_unsigned(json, "period", event->period);
 	json_bool(json, "exact", event->exact);
@@ -404,15 +381,15 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_end_lines(json, '}');
 }
 
-bool head_write(const struct head *head, FILE *out)
+void head_write(const struct head *head, FILE *out)
 {
 	const struct report *report = head->page->report;
-	struct writing writing = {.json.out = out, .text.form = TEXT_SHOWN};
+	struct head_writing writing = {.json.out = out, .text.form = TEXT_SHOWN};
 	struct json *json = &writing.json;
 	json_begin_lines(json, NULL, '{');
 	json_unsigned(json, "version", 1);
 	json_string(json, "sprof", PACKAGE_VERSION);
-	put_text(&writing, "recording", report->path);
+	head_put_text(&writing, "recording", report->path);
 	json_unsigned(json, "recordings", report->recording_count);
 	put_command(&writing, report->info->cmdline);
 	json_bool(json, "filtered", report->filtered);
@@ -439,7 +416,7 @@ bool head_write(const struct head *head, FILE *out)
 	put_banner(&writing, report);
 	json_begin_lines(json, "strings", '[');
 	for (size_t i = 0; i < head->strings.count; i++)
-		put_text(&writing, NULL, head->strings.texts[i]);
+		head_put_text(&writing, NULL, head->strings.texts[i]);
 	json_end_lines(json, ']');
 	json_unsigned(json, "functionCount", head->functions.count);
 	put_threads(&writing, head);
@@ -447,8 +424,8 @@ bool head_write(const struct head *head, FILE *out)
 	for (size_t i = 0; i < head->page->event_count; i++)
 		put_event(&writing, head, i);
 	json_end_lines(json, ']');
+	if (head->page->write_more)
+		head->page->write_more(head, &writing);
 	json_end_lines(json, '}');
-	bool done = !writing.text.failed;
 	buffer_deinit(&writing.text);
-	return done;
 }

@@ -3,8 +3,10 @@
 #ifndef HTML_HEAD_H
 #define HTML_HEAD_H
 
+#include "buffer.h"
 #include "export/unique.h"
 #include "html/page.h"
+#include "json.h"
 
 /* Most rows of an event's function table. */
 #define HEAD_ROWS_MAX 50000
@@ -35,23 +37,29 @@ struct head {
 	uint32_t *thread_names, *process_names; /* by thread: index in `strings` */
 };
 
-/*
- * Numbers all names and functions, also those of the page's nodes. Returns false when out of
- * memory; call head_deinit() in either case.
- */
-bool head_init(struct head *head, struct page *page);
+/* Numbers all names and functions, also those of the page's nodes. */
+void head_init(struct head *head, struct page *page);
 void head_deinit(struct head *head);
 
-/* Returns the index of a function for frames inside a stack; UNIQUE_NONE when out of memory. */
+/* Returns the index of a function for frames inside a stack. */
 uint32_t head_add_inner(struct head *head);
 
-/* Returns the index of the one for light functions of a function's library, in the same way. */
+/* Returns the index of the one for light functions of a function's library. */
 uint32_t head_add_light(struct head *head, uint32_t function);
 
-/* Returns the index of a row's function; UNIQUE_NONE when out of memory. */
+/* Returns the index of a row's function. */
 uint32_t head_add_row(struct head *head, const struct sp_row *row);
 
-/* Writes the JSON. Returns false when out of memory. */
-bool head_write(const struct head *head, FILE *out);
+/* JSON, and a buffer for texts of unknown origin. */
+struct head_writing {
+	struct json json;
+	struct buffer text;
+};
+
+/* Writes a text without characters that are unsafe to show. `key` is NULL for items of an array. */
+void head_put_text(struct head_writing *writing, const char *key, const char *text);
+
+/* Writes the JSON. */
+void head_write(const struct head *head, FILE *out);
 
 #endif

@@ -15,10 +15,12 @@
  *	           own samples; own weight, or 0 if all samples have one period
  *	rows       function; 1 if inlined; samples and weight of self, then of total; share of
  *	           self in billionths, its low and its high bound; the same of total; 1 if
- *	           self varies (its interval is between-run), plus 2 if total does; in modes
- *	           of time, the number of waits of self, and the longest in ns
+ *	           self has a between-run interval, 2 if it varies, but has a within-run one,
+ *	           plus 4 or 8 for total's; in modes of time, the number of waits of self, and
+ *	           the longest in ns
  *
- * In mode wakers, each event of the head has "pairs", see put_pairs().
+ * In mode wakers, each event of the head has "pairs", see put_pairs(). A comparison has one event:
+ * its nodes' samples are the weight of the base, and it has no cells (diff_html.c).
  *
  * Block "source" is JSON (listing_write()), and empty without --source. Block "cells", for each
  * event:
@@ -46,6 +48,7 @@
 #include "html/markup.h"
 #include "html/page.h"
 #include "html/reduce.h"
+#include "memory.h"
 #include "source_files.h"
 #include "json.h"
 #include "out/output.h"
@@ -58,7 +61,6 @@
 
 /* Most text of all files, in bytes. */
 #define TEXT_MAX_BYTES (4 << 20)
-#define TAB 8
 
 struct listing {
 	const struct report *report;
@@ -67,14 +69,13 @@ struct listing {
 	struct unique paths;
 	char **texts; /* by path; NULL: not readable */
 	size_t read;  /* number of texts */
-	struct json json;
-	struct buffer buffer;
+	struct head_writing writing;
 	struct disassembly disassembly;
 	size_t room; /* bytes of text that may still be written */
 };
 
-/* Reads the files of all sampled lines. Returns false when out of memory. */
-static bool read_files(struct listing *listing)
+/* Reads the files of all sampled lines. */
+static void read_files(struct listing *listing)
 {
 	const struct report *report = listing->report;
 	for (size_t i = 0; i < report->profile_count; i++)
@@ -84,17 +85,15 @@ static bool read_files(struct listing *listing)
 			 * Rows are ordered by weight, so that the files of the heaviest lines are
 			 * first.
 			 */
-			if (row->srcpath && row->line &&
-			    unique_add_text(&listing->paths, row->srcpath) == UNIQUE_NONE)
-				return false;
+			if (row->srcpath && row->line)
+				unique_add_text(&listing->paths, row->srcpath);
 		}
-	listing->texts = calloc(listing->paths.count + 1, sizeof(*listing->texts));
-	for (size_t i = 0; listing->texts && i < listing->paths.count; i++) {
+	listing->texts = xcalloc(listing->paths.count + 1, sizeof(*listing->texts));
+	for (size_t i = 0; i < listing->paths.count; i++) {
 		if (listing->read < SOURCE_FILES_MAX)
 			listing->texts[i] = source_read(&listing->roots, listing->paths.texts[i]);
 		listing->read += listing->texts[i] != NULL;
 	}
-	return listing->texts;
 }
 
 /* Returns the part of the head's functions that a row of lines belongs to; -1: none. */
@@ -124,39 +123,18 @@ static void mark_lines(const struct listing *listing, uint32_t file, bool *marks
 		}
 }
 
-/* Writes a text without characters that are unsafe to show. */
-static void put_shown(struct listing *listing, const char *key, const char *text)
-{
-	listing->buffer.count = 0;
-	buffer_name(&listing->buffer, text);
-	buffer_char(&listing->buffer, '\0');
-	json_string(&listing->json, key, listing->buffer.failed ? "" : listing->buffer.text);
-}
-
 /* Writes a line with blanks for tabs, without characters that are unsafe to show. */
 static void put_line(struct listing *listing, const char *line, size_t size)
 {
-	char copy[LINE_MAX_BYTES + TAB + 1];
-	size_t at = 0;
-	for (size_t i = 0; i < size && at < LINE_MAX_BYTES; i++) {
-		if (line[i] == '\r')
-			continue;
-		if (line[i] != '\t') {
-			copy[at++] = line[i];
-			continue;
-		}
-		do
-			copy[at++] = ' ';
-		while (at % TAB);
-	}
-	copy[at] = '\0';
-	put_shown(listing, NULL, copy);
+	char copy[LINE_MAX_BYTES + TEXT_TAB + 1];
+	size_t at = text_expand_tabs(line, size, LINE_MAX_BYTES, copy);
+	head_put_text(&listing->writing, NULL, copy);
 	listing->room -= listing->room < at + 4 ? listing->room : at + 4;
 }
 
 static void put_parts(struct listing *listing, const char *text, const bool *marks, size_t count)
 {
-	struct json *json = &listing->json;
+	struct json *json = &listing->writing.json;
 	bool open = false;
 	for (size_t line = 1; line < count; line++) {
 		const char *end = strchr(text, '\n') ?: text + strlen(text);
@@ -190,17 +168,14 @@ static size_t line_count(const char *text)
 	return count;
 }
 
-/* Returns false when out of memory. */
-static bool put_file(struct listing *listing, uint32_t file)
+static void put_file(struct listing *listing, uint32_t file)
 {
-	struct json *json = &listing->json;
+	struct json *json = &listing->writing.json;
 	const char *text = listing->texts[file];
 	size_t count = text ? line_count(text) : 0;
-	bool *marks = calloc(count + 1, sizeof(*marks));
-	if (!marks)
-		return false;
+	bool *marks = xcalloc(count + 1, sizeof(*marks));
 	json_begin(json, NULL, '{');
-	put_shown(listing, "path", listing->paths.texts[file]);
+	head_put_text(&listing->writing, "path", listing->paths.texts[file]);
 	json_begin(json, "parts", '[');
 	if (text) {
 		mark_lines(listing, file, marks, count);
@@ -209,7 +184,6 @@ static bool put_file(struct listing *listing, uint32_t file)
 	json_end(json, ']');
 	json_end(json, '}');
 	free(marks);
-	return true;
 }
 
 /*
@@ -229,17 +203,18 @@ static void put_instruction(struct listing *listing, const struct sp_instruction
 		return;
 	snprintf(place, sizeof(place), "+0x%" PRIx64,
 		 instruction->symbol ? instruction->distance : instruction->offset);
-	listing->buffer.count = 0;
-	buffer_name(&listing->buffer, instruction->symbol ?: "");
-	buffer_string(&listing->buffer, place);
-	buffer_char(&listing->buffer, '\0');
-	json_string(&listing->json, NULL, listing->buffer.failed ? "" : listing->buffer.text);
-	put_shown(listing, NULL, text);
+	struct buffer *buffer = &listing->writing.text;
+	buffer->count = 0;
+	buffer_name(buffer, instruction->symbol ?: "");
+	buffer_string(buffer, place);
+	buffer_char(buffer, '\0');
+	json_string(&listing->writing.json, NULL, buffer->text);
+	head_put_text(&listing->writing, NULL, text);
 }
 
 static void put_source_lines(struct listing *listing, const struct sp_profile *profile)
 {
-	struct json *json = &listing->json;
+	struct json *json = &listing->writing.json;
 	json_begin(json, NULL, '[');
 	for (size_t i = 0; i < profile->row_count && i < HEAD_ROWS_MAX; i++) {
 		const struct sp_row *row = sp_profile_row(profile, i);
@@ -259,21 +234,20 @@ static void put_source_lines(struct listing *listing, const struct sp_profile *p
 	json_end(json, ']');
 }
 
-static bool put_all(struct listing *listing)
+static void put_all(struct listing *listing)
 {
-	struct json *json = &listing->json;
-	bool done = read_files(listing);
+	struct json *json = &listing->writing.json;
+	read_files(listing);
 	json_begin(json, NULL, '{');
 	json_begin_lines(json, "files", '[');
-	for (uint32_t i = 0; done && i < listing->paths.count; i++)
-		done = put_file(listing, i);
+	for (uint32_t i = 0; i < listing->paths.count; i++)
+		put_file(listing, i);
 	json_end_lines(json, ']');
 	json_begin_lines(json, "events", '[');
-	for (size_t i = 0; done && i < listing->report->profile_count; i++)
+	for (size_t i = 0; i < listing->report->profile_count; i++)
 		put_source_lines(listing, listing->report->lines[i]);
 	json_end_lines(json, ']');
 	json_end(json, '}');
-	return done && !listing->buffer.failed;
 }
 
 /* Block "source" of a page: sampled lines of functions, and the text around them. */
@@ -283,19 +257,21 @@ static bool put_all(struct listing *listing)
  * [[[function, file, line, samples, weight, "function+0x12", "addl $1, %eax"], ...], ...]}. Each
  * row is of one instruction. Its place and text are missing without the program's file or capstone.
  * Rows are those of report->lines, by index of the head's functions; functions that the head lacks
- * are left out. Files are read below report->source_directories. Returns false when out of memory,
- * or after printing an error.
+ * are left out. Files are read below report->source_directories. Returns false after printing an
+ * error.
  */
 static bool listing_write(const struct report *report, struct head *head, FILE *out)
 {
 	struct listing listing = {.report = report,
 				  .head = head,
-				  .json.out = out,
+				  .writing.json.out = out,
 				  .room = TEXT_MAX_BYTES,
-				  .buffer.form = TEXT_SHOWN,
+				  .writing.text.form = TEXT_SHOWN,
 				  .disassembly.big_endian = report->info->big_endian};
 	bool done = source_roots_open(&listing.roots, report->source_directories,
-				      report->source_directory_count) && put_all(&listing);
+				      report->source_directory_count);
+	if (done)
+		put_all(&listing);
 	if (done && !report->quiet) {
 		/* Warns before the page is shared: debug information chose the files. */
 		size_t private = listing.roots.private_count;
@@ -307,12 +283,12 @@ static bool listing_write(const struct report *report, struct head *head, FILE *
 		else
 			diag_say("the page contains %zu source file%s", listing.read, plural);
 	}
-	for (size_t i = 0; listing.texts && i < listing.paths.count; i++)
+	for (size_t i = 0; i < listing.paths.count; i++)
 		free(listing.texts[i]);
 	free(listing.texts);
 	unique_deinit(&listing.paths);
 	source_roots_deinit(&listing.roots);
-	buffer_deinit(&listing.buffer);
+	buffer_deinit(&listing.writing.text);
 	disassembly_deinit(&listing.disassembly);
 	return done;
 }
@@ -360,18 +336,16 @@ static int close_stream(void *cookie)
 
 /*
  * Returns a stream that encodes to `out` in base64, without line breaks. fclose() ends the format
- * and leaves `out` open, which has the write errors. NULL when out of memory.
+ * and leaves `out` open, which has the write errors.
  */
 static FILE *base64_open(FILE *out)
 {
 	const cookie_io_functions_t functions = {.write = write_some, .close = close_stream};
-	struct base64 *base64 = calloc(1, sizeof(*base64));
-	if (!base64)
-		return NULL;
+	struct base64 *base64 = xcalloc(1, sizeof(*base64));
 	base64->out = out;
 	FILE *stream = fopencookie(base64, "w", functions);
 	if (!stream)
-		free(base64);
+		memory_end();
 	return stream;
 }
 
@@ -388,11 +362,10 @@ struct data_block {
 	struct buffer text; /* not written to the stream yet */
 };
 
-static bool block_open(struct data_block *block, FILE *out)
+static void block_open(struct data_block *block, FILE *out)
 {
 	*block = (struct data_block){.encoded = base64_open(out)};
-	block->stream = block->encoded ? gzip_open(block->encoded) : NULL;
-	return block->stream;
+	block->stream = gzip_open(block->encoded);
 }
 
 static void block_flush(struct data_block *block)
@@ -401,18 +374,13 @@ static void block_flush(struct data_block *block)
 	block->text.count = 0;
 }
 
-/* Returns false if memory ran out. Write errors stay in the file. */
-static bool block_close(struct data_block *block)
+/* Write errors stay in the file. */
+static void block_close(struct data_block *block)
 {
-	if (block->stream) {
-		block_flush(block);
-		fclose(block->stream);
-	}
-	if (block->encoded)
-		fclose(block->encoded);
-	bool done = !block->text.failed;
+	block_flush(block);
+	fclose(block->stream);
+	fclose(block->encoded);
 	buffer_deinit(&block->text);
-	return done;
 }
 
 static void put(struct data_block *block, uint64_t number)
@@ -422,23 +390,21 @@ static void put(struct data_block *block, uint64_t number)
 		block_flush(block);
 }
 
-/* Writes the head after its size. Returns false when out of memory. */
-static bool put_head(struct data_block *block, const struct head *head)
+/* Writes the head after its size. */
+static void put_head(struct data_block *block, const struct head *head)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
-	if (!stream)
-		return false;
-	bool done = head_write(head, stream);
-	done = !fclose(stream) && done && size <= UINT32_MAX;
-	for (unsigned int i = 0; done && i < 4; i++)
+	char *text;
+	size_t size;
+	FILE *stream = text_stream_open(&text, &size);
+	head_write(head, stream);
+	text_stream_close(stream, &text);
+	if (size > UINT32_MAX)
+		memory_end();
+	for (unsigned int i = 0; i < 4; i++)
 		buffer_char(&block->text, (char)(size >> 8 * i & 255));
 	block_flush(block);
-	if (done)
-		fwrite(text, 1, size, block->stream);
+	fwrite(text, 1, size, block->stream);
 	free(text);
-	return done;
 }
 
 static void put_nodes(struct data_block *block, const struct page_event *event)
@@ -457,10 +423,16 @@ static void put_nodes(struct data_block *block, const struct page_event *event)
 		put(block, event->period ? 0 : nodes[i].weight);
 }
 
+/* Returns the number of an interval's mark in the page's data. */
+static uint64_t mark_number(char mark)
+{
+	return mark == MARK_BETWEEN ? 1 : mark == MARK_WITHIN ? 2 : 0;
+}
+
 static void put_rows(struct data_block *block, const struct report *report,
 		     const struct sp_profile *profile, const uint32_t *functions, size_t count)
 {
-	bool varies[2];
+	char marks[2];
 	for (size_t i = 0; i < count; i++)
 		put(block, functions[i]);
 	for (size_t i = 0; i < count; i++)
@@ -478,9 +450,9 @@ static void put_rows(struct data_block *block, const struct report *report,
 			const struct sp_row *row = sp_profile_row(profile, i);
 			const struct sp_share shares[] = {
 				report_interval(report, &row->self.share, row->self_between,
-						&varies[0]),
+						&marks[0]),
 				report_interval(report, &row->total.share, row->total_between,
-						&varies[1]),
+						&marks[1]),
 			};
 			const struct sp_share *of = &shares[column / 3];
 			const double values[] = {of->value, of->low, of->high};
@@ -490,9 +462,9 @@ static void put_rows(struct data_block *block, const struct report *report,
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_row *row = sp_profile_row(profile, i);
-		report_interval(report, &row->self.share, row->self_between, &varies[0]);
-		report_interval(report, &row->total.share, row->total_between, &varies[1]);
-		put(block, varies[0] + 2 * varies[1]);
+		report_interval(report, &row->self.share, row->self_between, &marks[0]);
+		report_interval(report, &row->total.share, row->total_between, &marks[1]);
+		put(block, mark_number(marks[0]) + 4 * mark_number(marks[1]));
 	}
 }
 
@@ -535,40 +507,42 @@ static void put_waits(struct data_block *block, const struct sp_profile *profile
 		    (times = sp_profile_row(profile, i)->self_times) ? times->longest_wait_ns : 0);
 }
 
-static bool put_tree_block(const struct head *head, FILE *out)
+static void put_tree_block(const struct head *head, FILE *out)
 {
 	const struct page *page = head->page;
 	struct data_block block;
-	bool done = block_open(&block, out) && put_head(&block, head);
-	if (done) {
-		for (size_t column = FUNCTION_NAME; column < FUNCTION_ADDRESS; column++)
-			for (size_t i = 0; i < head->functions.count; i++)
-				put(&block, unique_number(&head->functions, i, column));
-	}
-	for (size_t i = 0; done && i < page->event_count; i++) {
+	block_open(&block, out);
+	put_head(&block, head);
+	for (size_t column = FUNCTION_NAME; column < FUNCTION_ADDRESS; column++)
+		for (size_t i = 0; i < head->functions.count; i++)
+			put(&block, unique_number(&head->functions, i, column));
+	for (size_t i = 0; i < page->event_count; i++) {
 		put_nodes(&block, &page->events[i]);
 		put_rows(&block, page->report, page->events[i].profile, head->row_functions[i],
 			 head->row_counts[i]);
 		if (page->report->mode != SP_MODE_CPU)
 			put_waits(&block, page->events[i].profile, head->row_counts[i]);
 	}
-	return block_close(&block) && done;
+	block_close(&block);
 }
 
-static bool put_cells_block(const struct page *page, FILE *out)
+static void put_cells_block(const struct page *page, FILE *out)
 {
 	struct data_block block;
-	bool done = block_open(&block, out);
-	for (size_t i = 0; done && i < page->event_count; i++)
-		put_cells(&block, &page->events[i]);
-	return block_close(&block) && done;
+	block_open(&block, out);
+	for (size_t i = 0; i < page->event_count; i++)
+		if (!page->events[i].two_sides)
+			put_cells(&block, &page->events[i]);
+	block_close(&block);
 }
 
 static bool put_source_block(struct head *head, FILE *out)
 {
 	struct data_block block;
-	bool done = block_open(&block, out) && listing_write(head->page->report, head, block.stream);
-	return block_close(&block) && done;
+	block_open(&block, out);
+	bool done = listing_write(head->page->report, head, block.stream);
+	block_close(&block);
+	return done;
 }
 
 static void put_markup(const struct markup *markup, FILE *out)
@@ -589,16 +563,15 @@ static void blocks_deinit(struct blocks *blocks)
 	*blocks = (struct blocks){0};
 }
 
-/* Returns false when out of memory; call blocks_deinit() in either case. */
-static bool blocks_make(struct blocks *blocks, struct head *head)
+static void blocks_make(struct blocks *blocks, struct head *head)
 {
-	bool done = page_finish(head->page);
-	FILE *tree = open_memstream(&blocks->tree, &blocks->tree_size);
-	done = done && tree && put_tree_block(head, tree);
-	done = !(tree && fclose(tree)) && done;
-	FILE *cells = open_memstream(&blocks->cells, &blocks->cells_size);
-	done = done && cells && put_cells_block(head->page, cells);
-	return !(cells && fclose(cells)) && done;
+	page_finish(head->page);
+	FILE *tree = text_stream_open(&blocks->tree, &blocks->tree_size);
+	put_tree_block(head, tree);
+	text_stream_close(tree, &blocks->tree);
+	FILE *cells = text_stream_open(&blocks->cells, &blocks->cells_size);
+	put_cells_block(head->page, cells);
+	text_stream_close(cells, &blocks->cells);
 }
 
 /* Returns how many items are left if their block may have `limit` of its `size` bytes. */
@@ -608,18 +581,14 @@ static size_t items_of(size_t count, size_t size, size_t limit)
 	return part < 1 ? (size_t)((double)count * 0.95 * part) : SIZE_MAX;
 }
 
-/*
- * Makes the blocks, with less content until they have the limit of bytes. Returns false when out
- * of memory; call blocks_deinit() in either case.
- */
-static bool make_limited(struct blocks *blocks, struct head *head)
+/* Makes the blocks, with less content until they have the limit of bytes. */
+static void make_limited(struct blocks *blocks, struct head *head)
 {
 	struct page_limits limits = page_limits;
-	*blocks = (struct blocks){0};
 	for (int round = 0; round < ROUNDS_MAX; round++) {
 		blocks_deinit(blocks);
-		if (!page_reduce(head, &limits) || !blocks_make(blocks, head))
-			return false;
+		page_reduce(head, &limits);
+		blocks_make(blocks, head);
 		if (blocks->tree_size + blocks->cells_size <= BYTES_MAX)
 			break;
 		/* A block may have what the other one does not need of its half. */
@@ -629,28 +598,31 @@ static bool make_limited(struct blocks *blocks, struct head *head)
 		limits.cells = items_of(page_cell_count(head->page), cells,
 					BYTES_MAX - (tree < half ? tree : half));
 	}
-	return true;
+}
+
+bool page_write(struct page *page, FILE *out)
+{
+	struct head head;
+	struct blocks blocks = {0};
+	head_init(&head, page);
+	make_limited(&blocks, &head);
+	put_markup(&markup_before_tree, out);
+	fwrite(blocks.tree, 1, blocks.tree_size, out);
+	put_markup(&markup_before_cells, out);
+	fwrite(blocks.cells, 1, blocks.cells_size, out);
+	put_markup(&markup_before_source, out);
+	bool done = !page->report->lines || put_source_block(&head, out);
+	put_markup(&markup_end, out);
+	blocks_deinit(&blocks);
+	head_deinit(&head);
+	return done;
 }
 
 static bool write_html(const struct report *report, FILE *out)
 {
 	struct page page;
-	struct head head = {0};
-	struct blocks blocks = {0};
-	bool done = page_init(&page, report) && head_init(&head, &page) &&
-		    make_limited(&blocks, &head);
-	if (done) {
-		put_markup(&markup_before_tree, out);
-		fwrite(blocks.tree, 1, blocks.tree_size, out);
-		put_markup(&markup_before_cells, out);
-		fwrite(blocks.cells, 1, blocks.cells_size, out);
-		put_markup(&markup_before_source, out);
-		if (report->lines)
-			done = put_source_block(&head, out);
-		put_markup(&markup_end, out);
-	}
-	blocks_deinit(&blocks);
-	head_deinit(&head);
+	page_init(&page, report);
+	bool done = page_write(&page, out);
 	page_deinit(&page);
 	return done;
 }

@@ -7,7 +7,7 @@ src_libcommand_la_SOURCES += \
 	src/html/reduce.c src/html/reduce.h
 html_scripts = src/html/model.js src/html/flame.js src/html/strip.js src/html/table.js \
 	src/html/state.js src/html/look.js src/html/selection.js src/html/views.js \
-	src/html/wakers.js src/html/source.js \
+	src/html/wakers.js src/html/changes.js src/html/source.js \
 	src/html/facts.js src/html/dialogs.js src/html/page.js
 html_files = src/html/page.html src/html/page.css $(html_scripts)
 EXTRA_DIST += src/html/embed $(html_files)

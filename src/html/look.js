@@ -8,24 +8,31 @@ const INLINED = 4, INLINED_MIX = 0.42; // shade of inlined functions
 
 // Colours of canvases, from the style sheet.
 const look = {
-	name: (fn) => fn < 0 ? "all" : functionName(fn),
+	// Returns a box's name, with the sign of its change in comparisons.
+	label: (tree, node) => node ? (profile.comparison ? SIGNS[classAt(tree, node)] : "") + functionName(tree.fn[node])
+		: "all",
 	matches: (fn) => Boolean(derived.matches && derived.matches[fn]),
-	colour(fn, inlined, isPlain) {
+	colour(tree, node, isPlain) {
+		const fn = tree.fn[node], inlined = tree.inlined[node];
+		if (profile.comparison && !this.matches(fn))
+			return this.changes[classAt(tree, node)];
 		const base = this.matches(fn) ? this.match : this.groups[groups[fn]];
 		const shade = inlined ? INLINED : profile.functions.name[fn] * 7 % INLINED;
 		return isPlain ? base : this.shades[base][shade];
 	},
 	// Returns the colour of a box's text. Boxes of unknown code are dark in the dark theme.
 	boxText(fn) {
-		const isUnknown = fn >= 0 && groups[fn] === UNKNOWN && !this.matches(fn);
+		const isUnknown = fn >= 0 && groups[fn] === UNKNOWN && !this.matches(fn) && !profile.comparison;
 		return isUnknown ? this.unknownInk : this.boxInk;
 	},
-	share: (weight) => weight / (derived.weight || 1),
-	whole: () => profile.mode !== "cpu" ? weightText(currentEvent(), derived.weight) : samplesText(derived.samples),
+	note: (tree, node) => profile.comparison ? boxNote(tree, node)
+		: `${(100 * tree.weight[node] / (derived.weight || 1)).toFixed(1)}%`,
+	whole: (tree) => profile.comparison ? withUnit(quantityText(tree.weight[0])) : profile.mode !== "cpu" ? weightText(currentEvent(), derived.weight) : samplesText(derived.samples),
 	read() {
 		const style = getComputedStyle(document.documentElement);
 		const get = (name) => style.getPropertyValue(`--${name}`).trim();
 		this.groups = GROUP_COLOURS.map(get);
+		this.changes = CHANGE_COLOURS.map(get);
 		this.match = get("match");
 		this.shades = {};
 		for (const colour of [...this.groups, this.match])

@@ -97,12 +97,32 @@ function decodeTree(bytes) {
 		};
 		for (const name of ["self", "selfLow", "selfHigh", "total", "totalLow", "totalHigh"])
 			event.row[name] = columns.large(rows).map((share) => share / 1e9);
-		event.row.varies = columns.small(rows, Uint8Array);
+		event.row.marks = columns.small(rows, Uint8Array);
 		if (profile.mode !== "cpu")
 			for (const name of ["waits", "longest"])
 				event.row[name] = columns.large(rows);
 	}
+	if (profile.comparison)
+		addSides(profile);
 	return addProcesses(profile);
+}
+
+// Makes two events of a comparison's one: boxes have the width of the new runs, or of the base. The samples of their
+// nodes are the weight of the other side.
+function addSides(profile) {
+	const {comparison, functions} = profile, [event] = profile.events, {samples, weight} = event.node;
+	const tested = new Map(comparison.tested.map(([node, ...texts]) => [node, texts]));
+	const rowOf = new Map(comparison.rows.map((texts, i) =>
+		[`${functions.name[event.row.fn[i]]} ${functions.dso[event.row.fn[i]]}`, texts]));
+	profile.mode = "diff";
+	profile.eventName = event.name;
+	profile.findings = comparison.limits.map((text) => ({text}));
+	profile.banner = profile.findings.filter(({text}) => /^N/.test(text));
+	if (comparison.total === "?")
+		profile.banner.unshift({text: comparison.lines[3]});
+	Object.assign(event, {name: "new runs", isBase: false, tested, rowOf});
+	profile.events.push({...event, name: "base runs", isBase: true, node: {...event.node, samples: weight, weight: samples},
+		samples: event.weight, weight: event.samples, shownSamples: event.shownWeight, shownWeight: event.shownSamples});
 }
 
 // States of threads, in the order of enum lane_state.
@@ -651,6 +671,9 @@ function functionRows(tree, functionCount, whole, intervalOf = interval) {
 	return rows.sort((a, b) => b.selfWeight - a.selfWeight || b.totalWeight - a.totalWeight || a.fn - b.fn);
 }
 
+// Marks of intervals, by their number in the data.
+const MARKS = ["", "~", "*"];
+
 // Returns the rows of the full analysis.
 function analysedRows(event, whole) {
 	const row = event.row, rows = [];
@@ -659,7 +682,8 @@ function analysedRows(event, whole) {
 			selfWeight: row.selfWeight[i], totalSamples: row.totalSamples[i],
 			totalWeight: row.totalWeight[i], self: row.self[i], selfLow: row.selfLow[i],
 			selfHigh: row.selfHigh[i], total: row.total[i], totalLow: row.totalLow[i],
-			totalHigh: row.totalHigh[i], selfVaries: row.varies[i] & 1, totalVaries: row.varies[i] & 2, ofAll: row.selfWeight[i] / (whole || 1),
+			totalHigh: row.totalHigh[i], selfMark: MARKS[row.marks[i] & 3],
+			totalMark: MARKS[row.marks[i] >> 2], ofAll: row.selfWeight[i] / (whole || 1),
 			waits: row.waits?.[i], longest: row.longest?.[i]});
 	return rows;
 }

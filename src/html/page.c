@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "memory.h"
 
 void lanes_deinit(struct lanes *lanes)
 {
@@ -17,12 +18,11 @@ static uint64_t time_in(const struct sp_thread_times *times, enum lane_state sta
 	return all[state];
 }
 
-bool lanes_add(struct lanes *lanes, uint32_t thread, const struct sp_thread_times *times,
+void lanes_add(struct lanes *lanes, uint32_t thread, const struct sp_thread_times *times,
 	       size_t bins, uint64_t bin_ns)
 {
 	assert(lanes->count < LANES_MAX && bin_ns);
-	if (!list_reserve(&lanes->shares, lanes->shares.count + bins * LANE_STATES))
-		return false;
+	list_reserve(&lanes->shares, lanes->shares.count + bins * LANE_STATES);
 	for (enum lane_state state = 0; state < LANE_STATES; state++) {
 		for (size_t i = 0; i < bins; i++) {
 			double share = (double)time_in(&times[i], state) / (double)bin_ns;
@@ -31,7 +31,6 @@ bool lanes_add(struct lanes *lanes, uint32_t thread, const struct sp_thread_time
 		}
 	}
 	lanes->threads[lanes->count++] = thread;
-	return true;
 }
 
 /* Most steps of time. */
@@ -39,7 +38,7 @@ bool lanes_add(struct lanes *lanes, uint32_t thread, const struct sp_thread_time
 
 void page_deinit(struct page *page)
 {
-	for (size_t i = 0; page->events && i < page->event_count; i++) {
+	for (size_t i = 0; i < page->event_count; i++) {
 		free(page->events[i].nodes.items);
 		free(page->events[i].cells.items);
 		free(page->events[i].function_totals);
@@ -109,17 +108,15 @@ static void set_bins(struct page_event *event, uint64_t width)
 
 /*
  * Makes cells from those of the timeline; equal ones may remain. Adding up a node's neighbours at once
- * leaves few to sort. Returns false when out of memory.
+ * leaves few to sort.
  */
-static bool make_cells(struct page_event *event)
+static void make_cells(struct page_event *event)
 {
 	const struct sp_timeline *timeline = event->timeline;
 	set_bins(event, page_event_duration(event) / (BINS_MAX - 1) + 1);
-	if (!list_reserve(&event->cells, timeline->cell_count))
-		return false;
-	uint32_t *last_of = calloc(timeline->node_count + 1, sizeof(*last_of)); /* index + 1, by node */
-	if (!last_of)
-		return false;
+	list_reserve(&event->cells, timeline->cell_count);
+	/* Index + 1, by node. */
+	uint32_t *last_of = xcalloc(timeline->node_count + 1, sizeof(*last_of));
 	for (size_t i = 0; i < timeline->cell_count; i++) {
 		const struct sp_cell *cell = sp_timeline_cell(timeline, i);
 		struct page_cell made = {
@@ -136,7 +133,6 @@ static bool make_cells(struct page_event *event)
 		last_of[cell->node] = (uint32_t)event->cells.count;
 	}
 	free(last_of);
-	return true;
 }
 
 void page_place_cells(struct page_event *event, const uint32_t *new_of)
@@ -150,20 +146,20 @@ struct children {
 	uint32_t *first, *next;
 };
 
-bool page_order_nodes(struct page_event *event)
+void page_order_nodes(struct page_event *event)
 {
 	size_t count = event->nodes.count;
-	uint32_t *new_of = calloc(count + 1, sizeof(*new_of));
-	struct children children = {calloc(count + 1, sizeof(uint32_t)), calloc(count + 1, sizeof(uint32_t))};
-	struct page_node *ordered = calloc(count + 1, sizeof(*ordered));
-	bool done = new_of && children.first && children.next && ordered;
-	for (size_t i = count; done && i-- > 1;) {
+	uint32_t *new_of = xcalloc(count + 1, sizeof(*new_of));
+	struct children children = {xcalloc(count + 1, sizeof(uint32_t)),
+				    xcalloc(count + 1, sizeof(uint32_t))};
+	struct page_node *ordered = xcalloc(count + 1, sizeof(*ordered));
+	for (size_t i = count; i-- > 1;) {
 		uint32_t parent = event->nodes.items[i].parent;
 		children.next[i] = children.first[parent];
 		children.first[parent] = (uint32_t)i;
 	}
 	uint32_t at = 0, placed = 0;
-	while (done && placed < count) {
+	while (placed < count) {
 		ordered[placed] = event->nodes.items[at];
 		ordered[placed].parent = at ? new_of[event->nodes.items[at].parent] : 0;
 		new_of[at] = placed++;
@@ -179,25 +175,18 @@ bool page_order_nodes(struct page_event *event)
 	}
 	free(children.first);
 	free(children.next);
-	if (done) {
-		page_place_cells(event, new_of);
-		free(event->nodes.items);
-		event->nodes.items = ordered;
-		event->nodes.capacity = count + 1;
-	} else {
-		free(ordered);
-	}
+	page_place_cells(event, new_of);
+	free(event->nodes.items);
+	event->nodes.items = ordered;
+	event->nodes.capacity = count + 1;
 	free(new_of);
-	return done;
 }
 
-/* Returns false when out of memory. */
-static bool make_nodes(struct page_event *event)
+static void make_nodes(struct page_event *event)
 {
 	const struct sp_timeline *timeline = event->timeline;
 	bool left_out = false;
-	if (!list_reserve(&event->nodes, timeline->node_count + 1))
-		return false;
+	list_reserve(&event->nodes, timeline->node_count + 1);
 	for (size_t i = 0; i < timeline->node_count; i++) {
 		const struct sp_timeline_node *node = sp_timeline_node(timeline, i);
 		left_out |= !node->node;
@@ -205,10 +194,9 @@ static bool make_nodes(struct page_event *event)
 			(struct page_node){.node = node->node, .parent = node->parent};
 	}
 	/* Nodes for those that the report left out are at the end of the timeline's list. */
-	if (left_out && !page_order_nodes(event))
-		return false;
+	if (left_out)
+		page_order_nodes(event);
 	page_merge_cells(event);
-	return true;
 }
 
 /* Sets the nodes' own samples and weight, and the event's period. */
@@ -217,6 +205,12 @@ static void sum_cells(struct page_event *event)
 	const struct page_cell *cells = event->cells.items;
 	for (size_t i = 0; i < event->nodes.count; i++)
 		event->nodes.items[i].samples = event->nodes.items[i].weight = 0;
+	for (size_t i = 0; event->two_sides && i < event->cells.count; i++) {
+		struct page_node *node = &event->nodes.items[cells[i].node];
+		*(cells[i].thread ? &node->weight : &node->samples) += cells[i].weight;
+	}
+	if (event->two_sides)
+		return;
 	bool uniform = event->cells.count && cells[0].samples && cells[0].weight % cells[0].samples == 0;
 	event->period = uniform ? cells[0].weight / cells[0].samples : 0;
 	for (size_t i = 0; i < event->cells.count; i++) {
@@ -227,20 +221,18 @@ static void sum_cells(struct page_event *event)
 	}
 }
 
-/* Sums up the weight below nodes that stand for others. Returns false when out of memory. */
-static bool sum_partial(struct page_event *event)
+/* Sums up the weight below nodes that stand for others. */
+static void sum_partial(struct page_event *event)
 {
 	const struct page_node *nodes = event->nodes.items;
-	bool *partial = calloc(event->nodes.count + 1, sizeof(*partial));
+	bool *partial = xcalloc(event->nodes.count + 1, sizeof(*partial));
 	event->partial_weight = 0;
-	for (size_t i = 1; partial && i < event->nodes.count; i++) {
+	for (size_t i = 1; i < event->nodes.count; i++) {
 		partial[i] = partial[nodes[i].parent] || !nodes[i].node;
 		if (partial[i])
 			event->partial_weight += nodes[i].weight;
 	}
-	bool done = partial;
 	free(partial);
-	return done;
 }
 
 int page_compare_ranks(const void *a, const void *b)
@@ -251,91 +243,74 @@ int page_compare_ranks(const void *a, const void *b)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-/* Lists the threads, which are the same for all events. Returns false when out of memory. */
-static bool list_threads(struct page *page, const struct sp_timeline *timeline)
+/* Lists the threads, which are the same for all events. */
+static void list_threads(struct page *page, const struct sp_timeline *timeline)
 {
 	if (page->threads.count || !timeline)
-		return true;
-	if (!list_reserve(&page->threads, timeline->thread_count + 1))
-		return false;
+		return;
+	list_reserve(&page->threads, timeline->thread_count + 1);
 	for (size_t i = 0; i < timeline->thread_count; i++)
 		*list_push(&page->threads) = (struct page_thread){
 			.thread = sp_timeline_thread(timeline, i), .number = i};
-	return true;
 }
 
-/* Adds the states of a thread. Returns false when out of memory. */
-static bool add_lane(const struct page *page, struct page_event *event, uint32_t index)
+/* Adds the states of a thread. */
+static void add_lane(const struct page *page, struct page_event *event, uint32_t index)
 {
-	struct sp_thread_times *times = calloc(event->bins + 1, sizeof(*times));
-	bool done = times;
-	if (done &&
-	    sp_analysis_state_times(page->report->analysis, page->threads.items[index].number,
+	struct sp_thread_times *times = xcalloc(event->bins + 1, sizeof(*times));
+	if (sp_analysis_state_times(page->report->analysis, page->threads.items[index].number,
 				    event->begin_ns, event->bin_ns, event->bins, times))
-		done = lanes_add(&event->lanes, index, times, event->bins, event->bin_ns);
+		lanes_add(&event->lanes, index, times, event->bins, event->bin_ns);
 	free(times);
-	return done;
 }
 
-/*
- * Adds the states of the heaviest threads, if they are known, and not in the cells. Returns false
- * when out of memory.
- */
-static bool make_lanes(const struct page *page, struct page_event *event)
+/* Adds the states of the heaviest threads, if they are known, and not in the cells. */
+static void make_lanes(const struct page *page, struct page_event *event)
 {
 	const struct sp_timeline *timeline = event->timeline;
 	event->exact = timeline && timeline->part_ns && timeline->thread_count &&
 		       sp_analysis_state_times(page->report->analysis, 0, 0, 0, 0, NULL);
 	if (!event->exact || (page->report->mode == SP_MODE_WALL && !page->report->filtered))
-		return true;
-	struct page_rank *ranked = calloc(page->threads.count + 1, sizeof(*ranked));
-	bool done = ranked;
-	for (size_t i = 0; done && i < page->threads.count; i++)
+		return;
+	struct page_rank *ranked = xcalloc(page->threads.count + 1, sizeof(*ranked));
+	for (size_t i = 0; i < page->threads.count; i++)
 		ranked[i].thread = (uint32_t)i;
-	for (size_t i = 0; done && i < event->cells.count; i++)
+	for (size_t i = 0; i < event->cells.count; i++)
 		ranked[event->cells.items[i].thread].sum += event->cells.items[i].weight;
-	if (done)
-		qsort(ranked, page->threads.count, sizeof(*ranked), page_compare_ranks);
-	for (size_t i = 0; done && i < page->threads.count && i < LANES_MAX && ranked[i].sum; i++)
+	qsort(ranked, page->threads.count, sizeof(*ranked), page_compare_ranks);
+	for (size_t i = 0; i < page->threads.count && i < LANES_MAX && ranked[i].sum; i++)
 		if (!page->threads.items[ranked[i].thread].merged)
-			done = add_lane(page, event, ranked[i].thread);
+			add_lane(page, event, ranked[i].thread);
 	free(ranked);
-	return done;
 }
 
-bool page_init(struct page *page, const struct report *report)
+void page_init(struct page *page, const struct report *report)
 {
-	*page = (struct page){.report = report};
-	page->events = calloc(report->profile_count + 1, sizeof(*page->events));
-	if (!page->events)
-		return false;
-	page->event_count = report->profile_count;
+	*page = (struct page){
+		.report = report,
+		.events = xcalloc(report->profile_count + 1, sizeof(*page->events)),
+		.event_count = report->profile_count,
+	};
 	for (size_t i = 0; i < page->event_count; i++) {
 		struct page_event *event = &page->events[i];
 		event->profile = report->profiles[i];
 		event->timeline = report->timelines[i];
-		if (!list_threads(page, event->timeline) ||
-		    (event->timeline && (!make_cells(event) || !make_nodes(event))))
-			return false;
+		list_threads(page, event->timeline);
+		if (event->timeline) {
+			make_cells(event);
+			make_nodes(event);
+		}
 	}
-	return true;
 }
 
-bool page_finish(struct page *page)
+void page_finish(struct page *page)
 {
 	for (size_t i = 0; i < page->event_count; i++) {
 		struct page_event *event = &page->events[i];
-		if (!event->timeline)
-			continue;
 		sum_cells(event);
-		if (!sum_partial(event))
-			return false;
+		sum_partial(event);
+		lanes_deinit(&event->lanes);
+		event->lanes = (struct lanes){0};
+		make_lanes(page, event);
 	}
-	for (size_t i = 0; i < page->event_count; i++) {
-		lanes_deinit(&page->events[i].lanes);
-		page->events[i].lanes = (struct lanes){0};
-		if (!make_lanes(page, &page->events[i]))
-			return false;
-	}
-	return true;
 }

@@ -30,11 +30,8 @@ struct lanes {
 
 void lanes_deinit(struct lanes *lanes);
 
-/*
- * Adds a lane by the thread's times in each bin. There must be fewer than LANES_MAX. Returns false
- * when out of memory.
- */
-bool lanes_add(struct lanes *lanes, uint32_t thread, const struct sp_thread_times *times,
+/* Adds a lane by the thread's times in each bin. There must be fewer than LANES_MAX. */
+void lanes_add(struct lanes *lanes, uint32_t thread, const struct sp_thread_times *times,
 	       size_t bins, uint64_t bin_ns);
 
 /* A node of the call tree. Nodes are in depth-first order; the first is the root. */
@@ -62,6 +59,8 @@ struct page_event {
 	uint64_t partial_weight; /* weight of the stacks without some of their frames */
 	uint64_t *function_totals; /* used by frames_drop() */
 	bool totals_differ;      /* a function may have less weight in the tree than in the table */
+	bool two_sides;          /* comparison: cells of thread 0 are those of the base, of 1 those
+				  * of the new runs; nodes have the base's weight as samples */
 	bool exact;              /* states are known: without filters, each bin has their time */
 	struct lanes lanes;      /* states of the heaviest threads, by index in the page; empty if
 				  * the cells have them */
@@ -73,22 +72,31 @@ struct page_thread {
 	uint32_t merged; /* number of threads that it stands for, if it stands for several; else 0 */
 };
 
+struct head;
+struct head_writing;
+
 struct page {
 	const struct report *report;
 	struct page_event *events;
 	size_t event_count;
 	LIST(struct page_thread) threads;
+	/* Writes more values of the head; NULL: there are none. */
+	void (*write_more)(const struct head *head, struct head_writing *writing);
+	const void *more; /* for write_more() */
 };
 
-/* Makes all content. Returns false when out of memory; call page_deinit() in either case. */
-bool page_init(struct page *page, const struct report *report);
+/* Makes all content. */
+void page_init(struct page *page, const struct report *report);
 void page_deinit(struct page *page);
+
+/* Writes the page. Returns false after printing an error. Write errors stay in `out`. */
+bool page_write(struct page *page, FILE *out);
 
 /*
  * Sums up cells by node, and makes the lanes. Call it after page_init(), and after each change of
- * cells. Returns false when out of memory.
+ * cells.
  */
-bool page_finish(struct page *page);
+void page_finish(struct page *page);
 
 /* Sorts cells of a bin by thread and node, and adds up equal ones. Their bins must ascend. */
 void page_merge_cells(struct page_event *event);
@@ -96,8 +104,8 @@ void page_merge_cells(struct page_event *event);
 /* Moves the cells of node i to node new_of[i]. page_merge_cells() must follow. */
 void page_place_cells(struct page_event *event, const uint32_t *new_of);
 
-/* Orders nodes depth first. page_merge_cells() must follow. Returns false when out of memory. */
-bool page_order_nodes(struct page_event *event);
+/* Orders nodes depth first. page_merge_cells() must follow. */
+void page_order_nodes(struct page_event *event);
 
 /* A thread with the sum of its samples, or of their weights. */
 struct page_rank {

@@ -17,14 +17,15 @@ function update() {
 
 function showHeader() {
 	const event = currentEvent();
-	const facts = [];
+	const facts = profile.comparison ? profile.comparison.lines.slice(1, 3) : [];
 	if (profile.command)
 		facts.push(profile.command);
-	facts.push(samplesText(event.samples));
-	if (event.unit)
+	if (!profile.comparison)
+		facts.push(samplesText(event.samples));
+	if (event.unit && !profile.comparison)
 		facts.push(weightText(event, event.weight) + (/^(cpu|task)-clock/.test(event.name) ? " of CPU time"
 			: {wall: " of threads' time", "off-cpu": " of threads' time", latency: " of processes' lifetimes"}[profile.mode] || ""));
-	else if (event.weight && event.weight !== event.samples)
+	else if (event.weight && event.weight !== event.samples && !profile.comparison)
 		facts.push(`${grouped(event.weight)} ${event.name}`);
 	if (event.lostOwn)
 		facts.push(event.lostOwn === event.lost ? `${grouped(event.lost)} lost`
@@ -47,9 +48,9 @@ function showTools() {
 		tab.setAttribute("aria-selected", chosen ? "true" : "false");
 		tab.tabIndex = chosen ? 0 : -1;
 	}
-	const code = ["flame", "functions", "tree"].includes(state.view);
+	const code = ["flame", "functions", "tree", "sides"].includes(state.view);
 	$("filters").hidden = !code && state.view !== "wakers";
-	$("callers").hidden = !code || state.view === "functions";
+	$("callers").hidden = !["flame", "tree"].includes(state.view);
 	$("mine").hidden = $("mine-objects").hidden = !code;
 	const isFlame = state.view === "flame" && !state.wings;
 	$("ordered").hidden = !isFlame || !currentEvent().cells;
@@ -82,7 +83,7 @@ function showTrail() {
 	};
 	if (state.wings)
 		add(`callers and callees of ${state.wings}`, "Show all functions", {wings: ""});
-	if (state.zoom.length && state.view === "flame" && !state.wings)
+	if (state.zoom.length && (state.view === "sides" || (state.view === "flame" && !state.wings)))
 		add(`zoom: ${state.zoom[state.zoom.length - 1]}`, "Show the whole graph", {zoom: []});
 	if (state.focus)
 		add(`only stacks through ${state.focus}`, "Show all stacks", {focus: ""});
@@ -92,9 +93,11 @@ function showTrail() {
 		add(`thread ${threadName(profile, state.thread)}`, "Show all threads", {thread: -1});
 	if (state.from !== null)
 		add(`${rangeSeconds(event)}`, "Show all times", {from: null, to: null});
-	if (derived.samples !== (event.node.samples[0] || 0)) {
+	if (derived.samples !== (event.node.samples[0] || 0) || derived.weight !== (event.node.weight[0] || 0)) {
 		const share = percentText(derived.weight / (derived.whole || 1));
-		buttons.unshift(element("span", "", `${grouped(derived.samples)} samples, ${share} of all`));
+		buttons.unshift(element("span", "", profile.comparison
+			? `${withUnit(quantityText(derived.weight))}, ${share} of ${event.name}`
+			: `${grouped(derived.samples)} samples, ${share} of all`));
 	}
 	$("trail").replaceChildren(...buttons);
 }
@@ -166,6 +169,8 @@ function showRange(bin, lane) {
 }
 
 function describe(tree, node, zoom) {
+	if (profile.comparison)
+		return describeChange(tree, node, zoom);
 	const event = currentEvent(), weight = tree.weight[node];
 	const range = rangeText(...partInterval(weight / (derived.weight || 1), derived.samples));
 	const parts = [node ? functionName(tree.fn[node]) : "all"];
@@ -417,14 +422,16 @@ const parsed = () => new Promise((resolve) => {
 		resolve();
 });
 
-// Begins with the pairs of threads if the report is of wake-ups; others do not have that view.
-function showWakersFirst() {
-	const isOfWakers = profile.mode === "wakers";
-	$("tab-wakers").hidden = !isOfWakers;
-	if (isOfWakers)
+// Removes the views that only comparisons, or reports of wake-ups have. These begin with the pairs of threads.
+function chooseViews() {
+	const isPresent = {wakers: profile.mode === "wakers", sides: Boolean(profile.comparison)};
+	for (const [view, present] of Object.entries(isPresent)) {
+		$(`tab-${view}`).hidden = !present;
+		if (!present)
+			VIEWS.splice(VIEWS.indexOf(view), 1);
+	}
+	if (isPresent.wakers)
 		initial.view = "wakers";
-	else
-		VIEWS.splice(VIEWS.indexOf("wakers"), 1);
 }
 
 async function start() {
@@ -437,7 +444,8 @@ async function start() {
 	profile = decodeTree(await readBlock("tree"));
 	window.sprof.profile = profile;
 	groups = groupFunctions(profile);
-	const name = profile.recording.split("/").pop();
+	const name = profile.comparison ? `${profile.comparison.verdict}: ${profile.comparison.lines[0]}`
+		: profile.recording.split("/").pop();
 	document.title = `${name} \u2013 sprof`;
 	$("title").textContent = name;
 	look.read();
@@ -445,7 +453,9 @@ async function start() {
 	fillChoices();
 	showFindings();
 	showLegend();
-	showWakersFirst();
+	if (profile.comparison)
+		showPlaces();
+	chooseViews();
 	readHash();
 	const wanted = state;
 	// Ranges and threads need the cells, which are not read yet.

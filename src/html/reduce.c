@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "html/reduce.h"
 #include "html/head.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,11 @@ struct root_path {
 	size_t depth;
 };
 
-static bool path_init(struct root_path *path, const struct head *head,
+static void path_init(struct root_path *path, const struct head *head,
 		      const struct page_event *event)
 {
-	*path = (struct root_path){.nodes = calloc(event->nodes.count + 1, sizeof(*path->nodes)),
-				   .open = calloc(head->functions.count + 1, sizeof(*path->open))};
-	return path->nodes && path->open;
+	*path = (struct root_path){.nodes = xcalloc(event->nodes.count + 1, sizeof(*path->nodes)),
+				   .open = xcalloc(head->functions.count + 1, sizeof(*path->open))};
 }
 
 static void path_deinit(struct root_path *path)
@@ -39,32 +39,28 @@ static bool path_go(struct root_path *path, const struct page_node *nodes, uint3
 	return !path->open[nodes[node].function]++;
 }
 
-/* Returns the weight of each node's subtree, which the caller frees; NULL when out of memory. */
+/* Returns the weight of each node's subtree, which the caller frees. */
 static uint64_t *subtree_weights(const struct page_event *event)
 {
-	uint64_t *weights = calloc(event->nodes.count + 1, sizeof(*weights));
-	for (size_t i = 0; weights && i < event->cells.count; i++)
+	uint64_t *weights = xcalloc(event->nodes.count + 1, sizeof(*weights));
+	for (size_t i = 0; i < event->cells.count; i++)
 		weights[event->cells.items[i].node] += event->cells.items[i].weight;
-	for (size_t i = event->nodes.count; weights && i-- > 1;)
+	for (size_t i = event->nodes.count; i-- > 1;)
 		weights[event->nodes.items[i].parent] += weights[i];
 	return weights;
 }
 
-/* Returns the weight of each function's stacks, which the caller frees; NULL when out of memory. */
+/* Returns the weight of each function's stacks, which the caller frees. */
 static uint64_t *function_totals(const struct head *head, const struct page_event *event)
 {
 	struct root_path path;
-	bool done = path_init(&path, head, event);
+	path_init(&path, head, event);
 	uint64_t *weights = subtree_weights(event);
-	uint64_t *totals = calloc(head->functions.count + 1, sizeof(*totals));
-	for (uint32_t i = 1; done && weights && totals && i < event->nodes.count; i++)
+	uint64_t *totals = xcalloc(head->functions.count + 1, sizeof(*totals));
+	for (uint32_t i = 1; i < event->nodes.count; i++)
 		if (path_go(&path, event->nodes.items, i))
 			totals[event->nodes.items[i].function] += weights[i];
 	path_deinit(&path);
-	if (!done || !weights) {
-		free(totals);
-		totals = NULL;
-	}
 	free(weights);
 	return totals;
 }
@@ -83,34 +79,18 @@ struct reduced_tree {
 	struct unique children; /* parent and function */
 	LIST(uint32_t) child_of; /* index of the node, by row of `children` */
 	uint32_t inner;         /* function that stands for dropped frames */
-	bool failed;            /* out of memory */
 };
-
-static uint32_t add_node(struct reduced_tree *tree, const struct page_node *node)
-{
-	struct page_node *added = list_push(&tree->nodes);
-	if (!added) {
-		tree->failed = true;
-		return 0;
-	}
-	*added = *node;
-	return (uint32_t)tree->nodes.count - 1;
-}
 
 /* Returns the parent's child with that function; adds it if there is none. */
 static uint32_t child(struct reduced_tree *tree, const struct page_node *node)
 {
 	const uint64_t key[] = {node->parent, node->function};
 	uint32_t row = unique_add(&tree->children, key);
-	if (row < tree->child_of.count)
-		return tree->child_of.items[row];
-	uint32_t *index = row == UNIQUE_NONE ? NULL : list_push(&tree->child_of);
-	if (!index) {
-		tree->failed = true;
-		return 0;
+	if (row == tree->child_of.count) {
+		*list_push(&tree->child_of) = (uint32_t)tree->nodes.count;
+		*list_push(&tree->nodes) = *node;
 	}
-	*index = add_node(tree, node);
-	return *index;
+	return tree->child_of.items[row];
 }
 
 /* Adds a node to the nearest caller that is left, after a mark if there is a gap between them. */
@@ -129,16 +109,13 @@ static struct page_node own_node(struct reduced_tree *tree, struct page_node nod
 		return node;
 	node.node = NULL;
 	node.function = head_add_light(tree->head, node.function);
-	tree->failed |= node.function == UNIQUE_NONE;
 	return node;
 }
 
-static bool replace_nodes(struct page_event *event, struct reduced_tree *tree,
+static void replace_nodes(struct page_event *event, struct reduced_tree *tree,
 			  const struct node_place *places)
 {
-	uint32_t *new_of = calloc(event->nodes.count + 1, sizeof(*new_of));
-	if (!new_of)
-		return false;
+	uint32_t *new_of = xcalloc(event->nodes.count + 1, sizeof(*new_of));
 	for (size_t i = 0; i < event->nodes.count; i++)
 		new_of[i] = places[i].node;
 	page_place_cells(event, new_of);
@@ -147,19 +124,16 @@ static bool replace_nodes(struct page_event *event, struct reduced_tree *tree,
 	event->nodes.items = tree->nodes.items;
 	event->nodes.count = tree->nodes.count;
 	event->nodes.capacity = tree->nodes.capacity;
-	tree->nodes.items = NULL;
-	if (!page_order_nodes(event))
-		return false;
+	page_order_nodes(event);
 	page_merge_cells(event);
-	return true;
 }
 
 /*
  * Drops frames inside the subtrees of less than `least` weight, and merges what is then equal:
  * frames of functions that are light, or that a caller in the stack is, too; else (`totals` is
- * false) all that are not a sample's own. Returns false when out of memory.
+ * false) all that are not a sample's own.
  */
-static bool frames_drop(struct head *head, struct page_event *event, uint64_t least, bool totals)
+static void frames_drop(struct head *head, struct page_event *event, uint64_t least, bool totals)
 {
 	if (!event->function_totals)
 		event->function_totals = function_totals(head, event);
@@ -171,17 +145,14 @@ static bool frames_drop(struct head *head, struct page_event *event, uint64_t le
 	uint64_t *weights = subtree_weights(event);
 
 	/* Marks nodes that samples end at. */
-	bool *sampled = calloc(event->nodes.count + 1, sizeof(*sampled));
-	for (size_t i = 0; sampled && i < event->cells.count; i++)
+	bool *sampled = xcalloc(event->nodes.count + 1, sizeof(*sampled));
+	for (size_t i = 0; i < event->cells.count; i++)
 		sampled[event->cells.items[i].node] = true;
-	struct node_place *places = calloc(event->nodes.count + 1, sizeof(*places));
-	bool done = path_init(&path, head, event) && totals_of && weights && sampled && places &&
-		    event->nodes.count;
-	uint64_t least_total = done ? weights[0] / LIGHT_FUNCTION_PART : 0;
-	tree.failed = tree.inner == UNIQUE_NONE;
-	if (done)
-		add_node(&tree, &nodes[0]);
-	for (uint32_t i = 1; done && i < event->nodes.count && !tree.failed; i++) {
+	struct node_place *places = xcalloc(event->nodes.count + 1, sizeof(*places));
+	path_init(&path, head, event);
+	uint64_t least_total = weights[0] / LIGHT_FUNCTION_PART;
+	*list_push(&tree.nodes) = nodes[0];
+	for (uint32_t i = 1; i < event->nodes.count; i++) {
 		const struct page_node *node = &nodes[i];
 		struct node_place caller = places[node->parent];
 		bool outermost = path_go(&path, nodes, i);
@@ -196,15 +167,13 @@ static bool frames_drop(struct head *head, struct page_event *event, uint64_t le
 		if (places[i].node && (kept || totals))
 			places[i] = (struct node_place){places[i].node, places[i].node, false};
 	}
-	done = done && !tree.failed && replace_nodes(event, &tree, places);
+	replace_nodes(event, &tree, places);
 	unique_deinit(&tree.children);
 	free(tree.child_of.items);
-	free(tree.nodes.items);
 	path_deinit(&path);
 	free(weights);
 	free(sampled);
 	free(places);
-	return done;
 }
 
 const struct page_limits page_limits = {.cells = 1200000, .nodes = 4000000, .threads = 200};
@@ -273,59 +242,53 @@ static void rank_threads(const struct page *page, struct page_rank *ranked)
 	qsort(ranked, page->threads.count, sizeof(*ranked), page_compare_ranks);
 }
 
-/* Adds up all threads except the `limit` with most samples. Returns false when out of memory. */
-static bool merge_threads(struct page *page, size_t limit)
+/* Adds up all threads except the `limit` with most samples. */
+static void merge_threads(struct page *page, size_t limit)
 {
 	size_t count = page->threads.count;
 	if (count <= limit + 1)
-		return true;
-	struct page_rank *ranked = calloc(count, sizeof(*ranked));
-	uint32_t *new_of = calloc(count, sizeof(*new_of));
-	struct page_thread *threads = calloc(limit + 1, sizeof(*threads));
-	bool done = ranked && new_of && threads;
-	if (done) {
-		rank_threads(page, ranked);
-		for (size_t i = 0; i < count; i++) {
-			new_of[ranked[i].thread] = (uint32_t)(i < limit ? i : limit);
-			if (i <= limit)
-				threads[i] = page->threads.items[ranked[i].thread];
-		}
-		threads[limit].merged = (uint32_t)(count - limit);
-		memcpy(page->threads.items, threads, (limit + 1) * sizeof(*threads));
-		page->threads.count = limit + 1;
-		for (size_t i = 0; i < page->event_count; i++) {
-			struct page_event *event = &page->events[i];
-			for (size_t j = 0; j < event->cells.count; j++)
-				event->cells.items[j].thread = new_of[event->cells.items[j].thread];
-			page_merge_cells(event);
-		}
+		return;
+	struct page_rank *ranked = xcalloc(count, sizeof(*ranked));
+	uint32_t *new_of = xcalloc(count, sizeof(*new_of));
+	struct page_thread *threads = xcalloc(limit + 1, sizeof(*threads));
+	rank_threads(page, ranked);
+	for (size_t i = 0; i < count; i++) {
+		new_of[ranked[i].thread] = (uint32_t)(i < limit ? i : limit);
+		if (i <= limit)
+			threads[i] = page->threads.items[ranked[i].thread];
+	}
+	threads[limit].merged = (uint32_t)(count - limit);
+	memcpy(page->threads.items, threads, (limit + 1) * sizeof(*threads));
+	page->threads.count = limit + 1;
+	for (size_t i = 0; i < page->event_count; i++) {
+		struct page_event *event = &page->events[i];
+		for (size_t j = 0; j < event->cells.count; j++)
+			event->cells.items[j].thread = new_of[event->cells.items[j].thread];
+		page_merge_cells(event);
 	}
 	free(ranked);
 	free(new_of);
 	free(threads);
-	return done;
 }
 
 /*
  * Drops inner frames until there are few enough nodes: first those of repeated and of light
- * functions, which leave totals exact, then all. Returns false when out of memory.
+ * functions, which leave totals exact, then all.
  */
-static bool limit_nodes(struct head *head, struct page_event *event, size_t limit)
+static void limit_nodes(struct head *head, struct page_event *event, size_t limit)
 {
 	uint64_t weight = weight_of(event);
 	for (int totals = 1; totals >= 0; totals--) {
 		uint64_t least = weight >> LEAST_SHIFT;
 		while (event->nodes.count > limit && least < weight) {
 			least = least ? LEAST_FACTOR * least : LEAST_FACTOR;
-			if (!frames_drop(head, event, least, totals))
-				return false;
+			frames_drop(head, event, least, totals);
 			event->totals_differ |= !totals;
 		}
 	}
-	return true;
 }
 
-bool page_reduce(struct head *head, const struct page_limits *limits)
+void page_reduce(struct head *head, const struct page_limits *limits)
 {
 	struct page *page = head->page;
 	size_t nodes = page_node_count(page);
@@ -333,20 +296,17 @@ bool page_reduce(struct head *head, const struct page_limits *limits)
 		/* Each event has its part of the limit. */
 		size_t own = page->events[i].nodes.count;
 		size_t limit = (size_t)((double)limits->nodes * (double)own / (double)nodes);
-		if (page->events[i].timeline && !limit_nodes(head, &page->events[i], limit))
-			return false;
+		limit_nodes(head, &page->events[i], limit);
 	}
 	widen_bins(page, limits->cells, BINS_LEAST);
-	if (page_cell_count(page) > limits->cells && !merge_threads(page, limits->threads))
-		return false;
+	if (page_cell_count(page) > limits->cells)
+		merge_threads(page, limits->threads);
 	for (size_t i = 0; i < page->event_count && page_cell_count(page) > limits->cells; i++) {
 		struct page_event *event = &page->events[i];
-		if (!event->timeline)
+		if (!event->nodes.count)
 			continue;
 		event->totals_differ = true;
-		if (!frames_drop(head, event, weight_of(event) / LIGHT_PART, false))
-			return false;
+		frames_drop(head, event, weight_of(event) / LIGHT_PART, false);
 	}
 	widen_bins(page, limits->cells, 1);
-	return true;
 }

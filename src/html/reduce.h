@@ -21,7 +21,7 @@ extern const struct page_limits page_limits;
 size_t page_cell_count(const struct page *page);
 size_t page_node_count(const struct page *page);
 
-/* Applies the limits. page_finish() must follow. Returns false when out of memory. */
-bool page_reduce(struct head *head, const struct page_limits *limits);
+/* Applies the limits. page_finish() must follow. */
+void page_reduce(struct head *head, const struct page_limits *limits);
 
 #endif

@@ -103,7 +103,7 @@ function shownTree() {
 
 function functionTable() {
 	if (!derived.rows)
-		derived.rows = derived.isWhole ? analysedRows(currentEvent(), derived.whole)
+		derived.rows = profile.comparison ? changedRows() : derived.isWhole ? analysedRows(currentEvent(), derived.whole)
 			: functionRows(derived.tree, profile.functionCount, derived.whole, partInterval)
 				.filter((row) => !(profile.functions.kind[row.fn] & (MISSING | LIGHT)));
 	return derived.rows;

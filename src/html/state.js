@@ -2,7 +2,7 @@
 // State of the page, which undo takes back and the URL's hash keeps.
 "use strict";
 
-const VIEWS = ["flame", "functions", "tree", "wakers", "source", "limits", "about"];
+const VIEWS = ["flame", "functions", "tree", "sides", "wakers", "source", "limits", "about"];
 
 const $ = (id) => document.getElementById(id);
 

@@ -101,11 +101,11 @@ function partInterval(share, samples) {
 	return profile.mode !== "cpu" ? [NaN, NaN] : interval(share, samples);
 }
 
-// Returns an interval's text, "" if it is unknown (NaN), or would be zeros only. "~" marks that of a share
-// that varies.
-function rangeText(low, high, varies) {
+// Returns an interval's text, "" if it is unknown (NaN), or would be zeros only. `mark`: "~" or "*", if
+// the share varies.
+function rangeText(low, high, mark = "") {
 	return Number.isNaN(low) || high < 0.0005 ? ""
-		: `${varies ? "~" : ""}${(100 * low).toFixed(1)}\u2013${(100 * high).toFixed(1)}`;
+		: `${mark}${(100 * low).toFixed(1)}\u2013${(100 * high).toFixed(1)}`;
 }
 
 // Returns the text of a share in a table.

@@ -14,11 +14,11 @@ function showView() {
 		list = null;
 		shownView = kind;
 	}
-	$("legend").hidden = state.view !== "flame";
+	$("legend").hidden = state.view !== "flame" && !profile.comparison;
 	hideTip();
 	say("");
-	const show = {flame: showFlame, wings: showWings, functions: showFunctions, tree: showTree, limits: showLimits,
-		about: showAbout, source: showSource, wakers: showWakers};
+	const show = {flame: showFlame, wings: showWings, functions: profile.comparison ? showChanges : showFunctions,
+		tree: showTree, limits: showLimits, about: showAbout, source: showSource, wakers: showWakers, sides: showSides};
 	if (!derived.weight && ["flame", "functions", "tree", "wings", "wakers"].includes(kind)) {
 		const event = currentEvent();
 		panel.replaceChildren(element("p", "empty", event.samples && !(state.from !== null || state.search)
@@ -132,7 +132,8 @@ function showFunctions(panel) {
 }
 
 function openWings(fn) {
-	change({view: "flame", wings: functionName(fn)});
+	if (functionOfName(functionName(fn)) >= 0)
+		change({view: "flame", wings: functionName(fn)});
 	return true;
 }
 
@@ -140,6 +141,7 @@ function nameCell(fn, inlined) {
 	const cell = cellOf(derived.matches && derived.matches[fn] ? "match" : "");
 	const swatch = element("span", "swatch");
 	swatch.style.background = look.groups[groups[fn]];
+	swatch.hidden = Boolean(profile.comparison);
 	cell.append(swatch, functionName(fn), inlined ? " (inlined)" : "");
 	cell.title = `${functionName(fn)}\n${profile.strings[profile.functions.path[fn]]}`;
 	return cell;
@@ -150,8 +152,8 @@ function functionRow(row) {
 	made.setAttribute("role", "row");
 	const self = shareCell(row.self, row.selfLow, row.selfHigh, derived.mostSelf);
 	const total = shareCell(row.total, row.totalLow, row.totalHigh, derived.mostTotal);
-	const ranges = [rangeText(row.selfLow, row.selfHigh, row.selfVaries),
-		rangeText(row.totalLow, row.totalHigh, row.totalVaries)];
+	const ranges = [rangeText(row.selfLow, row.selfHigh, row.selfMark),
+		rangeText(row.totalLow, row.totalHigh, row.totalMark)];
 	if (profile.mode === "cpu") {
 		made.append(self, cellOf("range wide", ranges[0]), total,
 			cellOf("range wide", ranges[1]),
@@ -213,20 +215,28 @@ function showTree(panel) {
 	derived.treeRows = treeRows(tree);
 	if (!list) {
 		list = new List(panel, "treegrid", "Call tree", {
-			head: () => headOf([["", "Total", "number"], ["", "95% interval", "range wide"], ["", "Self", "number"],
+			head: () => headOf(profile.comparison ? changeColumns(false) : [["", "Total", "number"], ["", "95% interval", "range wide"], ["", "Self", "number"],
 				["", "95% interval", "range wide"], ["", "Samples", "number wide"], ["", "Function", ""],
 				["", "Program or library", "dso wide"]]),
 			fill: (i) => treeRow(shownTree(), derived.treeRows[i]),
 			key: (key, i) => treeKey(key, i),
 		});
+		list.grid.classList.toggle("changes", Boolean(profile.comparison));
 	}
 	list.show(derived.treeRows.length);
 }
 
-function treeRow(tree, node) {
-	const weight = derived.weight || 1, samples = derived.samples, fn = tree.fn[node];
+function shareCells(tree, node) {
+	const weight = derived.weight || 1, samples = derived.samples;
 	const total = tree.weight[node] / weight, self = tree.ownWeight(node) / weight;
 	const totals = partInterval(total, samples), selfs = partInterval(self, samples);
+	return [shareCell(total, totals[0], totals[1]), cellOf("range wide", rangeText(...totals)),
+		shareCell(self, selfs[0], selfs[1]), cellOf("range wide", rangeText(...selfs)),
+		cellOf("number wide", grouped(tree.samples[node]))];
+}
+
+function treeRow(tree, node) {
+	const fn = tree.fn[node];
 	const row = element("div", "row body"), name = nameCell(fn, tree.inlined[node]);
 	const depth = tree.depthOf(node);
 	const children = tree.first[node + 1] - tree.first[node];
@@ -237,9 +247,7 @@ function treeRow(tree, node) {
 	const mark = element("span", "indent", !children ? "" : opened.has(node) ? "\u25be" : "\u25b8");
 	mark.style.marginLeft = `${Math.min(40, depth - 1) * 12}px`;
 	name.prepend(mark);
-	row.append(shareCell(total, totals[0], totals[1]), cellOf("range wide", rangeText(...totals)),
-		shareCell(self, selfs[0], selfs[1]), cellOf("range wide", rangeText(...selfs)),
-		cellOf("number wide", grouped(tree.samples[node])), name,
+	row.append(...(profile.comparison ? changeCells(changeAt(tree, node)) : shareCells(tree, node)), name,
 		cellOf("dso wide", functionDso(fn)));
 	row.addEventListener("click", () => {
 		list.grid.focus();

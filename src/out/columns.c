@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "memory.h"
 
 bool column_is_number(const struct column *column)
 {
@@ -33,6 +34,8 @@ char column_mark(const struct column *column)
 	case SP_KEY_WAKER:
 	case SP_KEY_WAKEE:
 		return '[';
+	case SP_KEY_COMM:
+		return '('; /* "worker-* (16 threads)" */
 	default:
 		return '\0';
 	}
@@ -286,12 +289,10 @@ static bool is_void(const struct row_table *table, const struct column *column)
 	return true;
 }
 
-bool columns_choose(struct row_table *table)
+void columns_choose(struct row_table *table)
 {
 	const struct report *report = table->report;
-	table->columns = calloc(columns_most(table->view), sizeof(*table->columns));
-	if (!table->columns)
-		return false;
+	table->columns = xcalloc(columns_most(table->view), sizeof(*table->columns));
 	bool named = report->column_count && !table->view;
 	if (table->view)
 		choose_group_columns(table);
@@ -306,7 +307,6 @@ bool columns_choose(struct row_table *table)
 	for (size_t i = table->count; i-- > 0 && table->count > 1;)
 		if (is_void(table, &table->columns[i]))
 			columns_drop(table, i);
-	return true;
 }
 
 void columns_drop(struct row_table *table, size_t index)

@@ -88,8 +88,8 @@ int column_level_width(const struct row_table *table, size_t index);
 /* Returns the width of COLUMN_INLINED if the row has this suffix, else 0. */
 int cell_suffix_width(const struct sp_row *row, const struct column *column);
 
-/* Sets table->columns; the caller frees them. Returns false when out of memory. */
-bool columns_choose(struct row_table *table);
+/* Sets table->columns; the caller frees them. */
+void columns_choose(struct row_table *table);
 
 /*
  * Returns whether the column is a key other than code, the table has several rows, and all have the
@@ -99,7 +99,7 @@ bool column_is_constant(const struct row_table *table, const struct column *colu
 
 void columns_drop(struct row_table *table, size_t index);
 
-/* Sets the columns' widths so that the table fits the terminal. Returns false when out of memory. */
-bool columns_fit(struct row_table *table);
+/* Sets the columns' widths so that the table fits the terminal. */
+void columns_fit(struct row_table *table);
 
 #endif

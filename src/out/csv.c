@@ -11,7 +11,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include "out/cell.h"
+#include "out/csv_cell.h"
 #include "out/output.h"
 #include "out/thread_times.h"
 

@@ -7,11 +7,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "input.h"
 #include "json.h"
+#include "memory.h"
 #include "out/findings_output.h"
 #include "out/format_value.h"
 #include "out/output.h"
+#include "out/table.h"
 #include "out/thread_times.h"
+#include "text.h"
 
 #define ANSWER_MOST 4096
 
@@ -24,7 +28,10 @@
 #define INNER_MOST 4
 #define STACK_MOST (OUTER_MOST + INNER_MOST)
 
-/* Part of a caller's weight from which a function's place in the stack says nothing. */
+/*
+ * A function with this part of its caller's weight, or more, is not named: start-up code, for
+ * example.
+ */
 #define PASSED_SHARE 0.99
 
 /* Columns of a name. */
@@ -59,15 +66,10 @@ struct explanation {
 	size_t count;
 };
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 static bool is_node_of(const struct sp_row *row, const struct sp_tree_node *node)
 {
-	return node && node->function && same_text(row->function, node->function) &&
-	       same_text(row->dso_path, node->dso_path);
+	return node && node->function && text_is_same(row->function, node->function) &&
+	       text_is_same(row->dso_path, node->dso_path);
 }
 
 static size_t hot_of(const struct explanation *explanation, const struct sp_tree_node *node)
@@ -79,17 +81,12 @@ static size_t hot_of(const struct explanation *explanation, const struct sp_tree
 }
 
 /* Adds the weights of each part of the time, and finds the heaviest stacks. */
-static bool add_times(struct explanation *explanation)
+static void add_times(struct explanation *explanation)
 {
 	const struct sp_timeline *timeline = explanation->timeline;
-	double *weights = calloc(timeline->node_count + 1, sizeof(*weights));
-	uint8_t *owners = malloc(timeline->node_count + 1);
+	double *weights = xcalloc(timeline->node_count + 1, sizeof(*weights));
+	uint8_t *owners = xmalloc(timeline->node_count + 1);
 	double length = (double)(timeline->end_ns - timeline->begin_ns) + 1;
-	if (!weights || !owners) {
-		free(weights);
-		free(owners);
-		return false;
-	}
 	for (size_t i = 0; i < timeline->node_count; i++)
 		owners[i] = (uint8_t)hot_of(explanation, sp_timeline_node(timeline, i)->node);
 	for (size_t i = 0; i < timeline->cell_count; i++) {
@@ -113,7 +110,6 @@ static bool add_times(struct explanation *explanation)
 	}
 	free(owners);
 	free(weights);
-	return true;
 }
 
 /* Finds the shortest run of parts with WINDOW_SHARE of the weight. */
@@ -145,16 +141,15 @@ static void find_lines(struct explanation *explanation, const struct sp_profile 
 		const struct sp_row *line = sp_profile_row(lines, i);
 		for (size_t j = 0; j < explanation->count && line->srcline; j++) {
 			struct hot *hot = &explanation->hot[j];
-			if (same_text(line->function, hot->row->function) &&
-			    same_text(line->dso_path, hot->row->dso_path) &&
+			if (text_is_same(line->function, hot->row->function) &&
+			    text_is_same(line->dso_path, hot->row->dso_path) &&
 			    (!hot->line || line->self.weight > hot->line->self.weight))
 				hot->line = line;
 		}
 	}
 }
 
-/* Returns false when out of memory. */
-static bool find_answer(const struct report *report, struct explanation *explanation)
+static void find_answer(const struct report *report, struct explanation *explanation)
 {
 	const struct sp_profile *profile = report->profiles[0];
 	*explanation = (struct explanation){
@@ -165,11 +160,10 @@ static bool find_answer(const struct report *report, struct explanation *explana
 			explanation->hot[explanation->count++].row = row;
 	}
 	find_lines(explanation, report->lines ? report->lines[0] : NULL);
-	if (explanation->timeline && !add_times(explanation))
-		return false;
+	if (explanation->timeline)
+		add_times(explanation);
 	for (size_t i = 0; i < explanation->count; i++)
 		find_window(&explanation->hot[i]);
-	return true;
 }
 
 /* Time at which a part begins, in seconds since the first sample. */
@@ -231,9 +225,21 @@ static const char *short_name(const struct report *report, const char *name, cha
 	char *made = NULL;
 	name = name ?: "[unknown]";
 	const char *shorter = name_shorten(&report->term, name, NAME_MOST, &made);
-	snprintf(buffer, size, "%s", shorter ?: name);
+	snprintf(buffer, size, "%s", shorter);
 	free(made);
 	return buffer;
+}
+
+/* Returns the number of processes with samples. */
+static size_t process_count(const struct explanation *explanation)
+{
+	const struct sp_timeline *timeline = explanation->timeline;
+	size_t count = 0;
+	for (size_t i = 0; timeline && i < timeline->thread_count; i++) {
+		const struct sp_timeline_thread *thread = sp_timeline_thread(timeline, i);
+		count += thread->pid == thread->tid;
+	}
+	return count;
 }
 
 /* -- Text ------------------------------------------------------------------- */
@@ -251,9 +257,8 @@ static void put_stack(const struct explanation *explanation, const struct hot *h
 	size_t count = stack_of(explanation, hot, names), used;
 	if (count < 2)
 		return;
-	used = (size_t)snprintf(
-		text, sizeof(text),
-		"%s of it: ", format_percent(hot->heaviest / (double)hot->row->self.weight, share));
+	double part = hot->heaviest / (double)hot->row->self.weight;
+	used = (size_t)snprintf(text, sizeof(text), "%s of it: ", format_share_short(part, share));
 	for (size_t i = 0; i < count && used < sizeof(text); i++)
 		used += (size_t)snprintf(
 			text + used, sizeof(text) - used, "%s%s", i ? " > " : "",
@@ -267,14 +272,14 @@ static void put_hot(const struct explanation *explanation, const struct hot *hot
 {
 	const struct sp_row *row = hot->row;
 	char share[FORMAT_SIZE], range[FORMAT_SIZE];
-	const char *interval =
-		report_range(explanation->report, &row->self, row->self_between, 1, range);
+	report_range(explanation->report, &row->self, row->self_between, 1, range);
 	fprintf(out, "  %s (%s) ", format_share(row->self.share.value, share),
-		interval + strspn(interval, " "));
+		remove_padding(range));
 	put_name(explanation->report, row->function, out);
-	fputs(" [", out);
+	bool bare = *row->dso != '['; /* names like "[python]" already have brackets */
+	fputs(bare ? " [" : " ", out);
 	term_put(&explanation->report->term, row->dso, NAME_MOST, out);
-	fputs("]\n", out);
+	fputs(bare ? "]\n" : "\n", out);
 	put_stack(explanation, hot, out);
 	if (hot->line) {
 		fputs("    hottest line: ", out);
@@ -295,8 +300,9 @@ static void put_head(const struct explanation *explanation, FILE *out)
 	const struct report *report = explanation->report;
 	const struct sp_profile *profile = explanation->profile;
 	char text[512], count[FORMAT_SIZE], weight[FORMAT_SIZE], lasted[FORMAT_SIZE],
-		lost[FORMAT_SIZE];
-	snprintf(text, sizeof(text), "%s sample%s of %s%s%s, %s%s, %s lost",
+		lost[LOST_SIZE];
+	report_describe_lost(profile, lost, sizeof(lost));
+	snprintf(text, sizeof(text), "%s sample%s of %s%s%s, %s%s%s%s%s",
 		 format_count(profile->samples, count), profile->samples == 1 ? "" : "s",
 		 profile->event, report->duration_ns ? " in " : "",
 		 report->duration_ns ? format_duration(&report->term, report->duration_ns, lasted)
@@ -304,16 +310,21 @@ static void put_head(const struct explanation *explanation, FILE *out)
 		 profile->weight_is_time ? format_duration(&report->term, profile->weight, weight)
 					 : format_count(profile->weight, weight),
 		 profile->mode != SP_MODE_CPU ? " of threads' time"
-		 : profile->weight_is_time    ? " of CPU time"
+		 : profile->weight_is_time    ? " of "
 					      : " events",
-		 profile->lost ? format_count(profile->lost, lost) : "none");
+		 profile->mode == SP_MODE_CPU && profile->weight_is_time ?
+			 report_cpu_time(report, profile) : "",
+		 *lost ? ", " : "", lost);
 	term_wrap(&report->term, text, 0, 2, 0, out);
 	if (profile->mode != SP_MODE_CPU) {
 		times_describe(&report->term, profile, text, sizeof(text));
 		term_wrap(&report->term, text, 0, 2, 0, out);
 		times_write_idle(&report->term, profile, out);
 	} else {
-		fputs("CPU time only: --mode wall has waits, if recorded with --off-cpu\n", out);
+		fprintf(out, "CPU time only: %s\n",
+			recordings_have_waits(report->recordings, report->recording_count)
+				? "--mode wall has waits"
+				: "'sprof record --off-cpu' records waits");
 	}
 }
 
@@ -325,14 +336,32 @@ static void put_text(const struct explanation *explanation, FILE *out)
 		findings_write(report, out);
 	if (!report->finding_count)
 		fputs("nothing limits these shares but their intervals\n", out);
+	char *command = report_command(report, "sprof report");
 	if (!explanation->count) {
-		fputs("no samples to explain: 'sprof report' prints the reason\n", out);
+		fputs("no samples to explain: '", out);
+		term_put(&report->term, command, 0, out);
+		fputs("' prints the reason\n", out);
+		free(command);
 		return;
 	}
-	fputs("\nhottest functions: self (95% interval; ~: for another run, as it varies)\n", out);
+	fputs("\nhottest functions: self (95% interval)\n", out);
+	report_write_marks(report,
+			   report_shows_mark(report, explanation->profile, explanation->count,
+					     MARK_BETWEEN),
+			   report_shows_mark(report, explanation->profile, explanation->count,
+					     MARK_WITHIN),
+			   out);
 	for (size_t i = 0; i < explanation->count; i++)
 		put_hot(explanation, &explanation->hot[i], out);
-	fputs("\nmore: sprof report --callers FUNCTION; -S FUNCTION -s srcline; -s tid; -g\n", out);
+	fputs("\nmore: ", out);
+	term_put(&report->term, command, 0, out);
+	fputs(" --callers FUNCTION; -S FUNCTION -s srcline; -s tid; -g\n", out);
+	if (process_count(explanation) > 1) {
+		fputs("processes: ", out);
+		term_put(&report->term, command, 0, out);
+		fputs(" --processes; by file that they were called with: -s argument\n", out);
+	}
+	free(command);
 }
 
 /* -- JSON ------------------------------------------------------------------- */
@@ -395,6 +424,7 @@ static void put_json(const struct explanation *explanation, FILE *out)
 	json_unsigned(&json, "samples", profile->samples);
 	json_unsigned(&json, "weight", profile->weight);
 	json_unsigned(&json, "lost", profile->lost);
+	json_unsigned(&json, "lost_own", profile->lost_own);
 	if (profile->mode != SP_MODE_CPU)
 		times_write_json(&json, "times", &profile->times);
 	json_begin_lines(&json, "hot", '[');
@@ -405,8 +435,7 @@ static void put_json(const struct explanation *explanation, FILE *out)
 	for (size_t i = 0; i < shown; i++) {
 		json_begin(&json, NULL, '{');
 		json_string(&json, "text", findings[i].text);
-		if (findings[i].remedy)
-			json_string(&json, "remedy", findings[i].remedy);
+		json_string(&json, "remedy", findings[i].remedy);
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');
@@ -414,27 +443,26 @@ static void put_json(const struct explanation *explanation, FILE *out)
 	json_end_lines(&json, '}');
 }
 
-/* Writes the report with as many functions as fit. Returns false when out of memory. */
+/* Writes the report with as many functions as fit. */
 static bool write_answer(const struct report *report, FILE *out,
 			 void (*put)(const struct explanation *explanation, FILE *out))
 {
 	struct explanation explanation;
-	bool done = report->profile_count && find_answer(report, &explanation);
-	for (bool fits = false; done && !fits; explanation.count -= !fits) {
-		char *text = NULL;
-		size_t size = 0;
-		FILE *stream = open_memstream(&text, &size);
-		done = stream;
-		if (stream) {
-			put(&explanation, stream);
-			done = !fclose(stream);
-		}
+	if (!report->profile_count)
+		return false;
+	find_answer(report, &explanation);
+	for (bool fits = false; !fits; explanation.count -= !fits) {
+		char *text;
+		size_t size;
+		FILE *stream = text_stream_open(&text, &size);
+		put(&explanation, stream);
+		text_stream_close(stream, &text);
 		fits = size <= ANSWER_MOST || !explanation.count;
-		if (done && fits)
+		if (fits)
 			fwrite(text, 1, size, out);
 		free(text);
 	}
-	return done;
+	return true;
 }
 
 static bool write_text(const struct report *report, FILE *out)

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "input.h"
+#include "memory.h"
 #include "out/format_value.h"
+#include "text.h"
 
 #define INDENT 2
 
@@ -51,23 +53,19 @@ static bool is_note(const struct sp_finding *finding)
 	return finding->kind == SP_FINDING_NOTE && finding->cause && !strcmp(finding->cause, "recorder");
 }
 
-static bool same(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 /* Returns whether the finding is about the meaning of rows or names, and no loss of data. */
 static bool is_remark(const struct sp_finding *finding)
 {
 	return finding->kind == SP_FINDING_LATE ||
-	       (finding->kind == SP_FINDING_NOTE && same(finding->cause, "stored_names"));
+	       (finding->kind == SP_FINDING_NOTE && (text_is_same(finding->cause, "stored_names") ||
+						     text_is_same(finding->cause, "preempted")));
 }
 
 static bool is_member(const struct finding_group *group, const struct sp_finding *finding)
 {
 	const struct sp_finding *first = group->first;
 	return finding == first || (first->summary && finding->summary && finding->kind == first->kind &&
-				    same(finding->cause, first->cause));
+				    text_is_same(finding->cause, first->cause));
 }
 
 /* Returns how strongly a finding affects the shown shares. Findings are ordered by it. */
@@ -88,7 +86,7 @@ static double effect_of(const struct sp_finding *finding, double share)
 		return share > 0 ? share : SHARE_LEAST;
 	case SP_FINDING_NOTE:
 		/* Stored names change no share. */
-		return same(finding->cause, "stored_names") ? 0 : SHARE_LEAST;
+		return text_is_same(finding->cause, "stored_names") ? 0 : SHARE_LEAST;
 	case SP_FINDING_TRUNCATED_STACKS:
 		/*
 		 * Only callers may be missing, so self shares are correct: such a finding counts half.
@@ -105,7 +103,7 @@ static double effect_of(const struct sp_finding *finding, double share)
  */
 static bool same_subject(const struct sp_finding *a, const struct sp_finding *b)
 {
-	return same(a->object, b->object) && same(a->event, b->event);
+	return text_is_same(a->object, b->object) && text_is_same(a->event, b->event);
 }
 
 /* Returns whether an earlier finding of the group has the same event and object. */
@@ -135,7 +133,8 @@ static void add_shares(struct finding_group *group, const struct sp_finding *con
 			group->events += !finding->object && finding->event;
 		}
 		for (size_t j = 0; j < count; j++)
-			if (is_member(group, findings[j]) && same(findings[j]->event, finding->event) &&
+			if (is_member(group, findings[j]) &&
+			    text_is_same(findings[j]->event, finding->event) &&
 			    !findings[j]->object == !finding->object)
 				sum += findings[j]->share;
 		if (sum > group->share)
@@ -187,13 +186,12 @@ static const char *name_of(const struct finding_group *group, const struct sp_fi
 	return group->objects ? finding->object : finding->event;
 }
 
-/* Formats a share in whole percent: "22%". */
+/* Formats a share in whole percent, "22%", unless that would be all or nearly nothing. */
 static const char *short_share(double share, char text[FORMAT_SIZE])
 {
-	if (share >= 0.1 && share < 0.995)
-		snprintf(text, FORMAT_SIZE, "%.0f%%", share * 100);
-	else
-		snprintf(text, FORMAT_SIZE, "%.*f%%", share >= 0.995 ? 0 : 1, share * 100);
+	if (share < 0.1 || share >= 0.995)
+		return format_share_short(share, text);
+	snprintf(text, FORMAT_SIZE, "%.0f%%", share * 100);
 	return text;
 }
 
@@ -257,29 +255,6 @@ static void put_group(const struct report *report, const struct finding_group *g
 	put_names(&report->term, group, report->findings, report->finding_count, text);
 }
 
-/* Writes the option " -i FILE", quoted for a shell if necessary; nothing for the default path. */
-static void write_input(const struct report *report, FILE *out)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789._/+,:=@%-";
-	const char *path = report->path;
-	bool bare = path[strspn(path, plain)] == '\0';
-	if (!strcmp(path, input_path(NULL)))
-		return;
-	fputs(bare ? " -i " : " -i '", out);
-	for (const char *quote; !bare && (quote = strchr(path, '\'')); path = quote + 1) {
-		char part[256];
-		size_t size = (size_t)(quote - path);
-		snprintf(part, sizeof(part), "%.*s", (int)(size < sizeof(part) ? size : sizeof(part) - 1),
-			 path);
-		term_put(&report->term, part, 0, out);
-		fputs("'\\''", out);
-	}
-	term_put(&report->term, path, 0, out);
-	if (!bare)
-		putc('\'', out);
-}
-
 /*
  * Returns the number of lines that the groups need: one for each group and each remedy. A remedy that
  * the next group has too counts once.
@@ -289,17 +264,15 @@ static size_t lines_of(const struct finding_group *groups, size_t count)
 	size_t lines = count;
 	for (size_t i = 0; i < count; i++)
 		lines += groups[i].first->remedy &&
-			 !(i + 1 < count && same(groups[i + 1].first->remedy, groups[i].first->remedy));
+			 !(i + 1 < count &&
+			   text_is_same(groups[i + 1].first->remedy, groups[i].first->remedy));
 	return lines;
 }
 
 size_t findings_shown(const struct report *report, struct shown_finding ret[FINDINGS_SHOWN_MAX],
 		      size_t *count_ret)
 {
-	struct finding_group *groups = calloc(report->finding_count + 1, sizeof(*groups));
-	*count_ret = 0;
-	if (!groups)
-		return 0;
+	struct finding_group *groups = xcalloc(report->finding_count + 1, sizeof(*groups));
 	size_t count = make_groups(report->findings, report->finding_count, groups), shown = 0;
 	while (shown < count && shown < FINDINGS_SHOWN_MAX && groups[shown].effect >= SHARE_LEAST)
 		shown++;
@@ -307,10 +280,8 @@ size_t findings_shown(const struct report *report, struct shown_finding ret[FIND
 		shown--;
 	for (size_t i = 0; i < shown; i++) {
 		const char *remedy = groups[i].first->remedy;
-		/*
-		 * A remedy of several consecutive findings is shown once, after the last one.
-		 */
-		bool again = i + 1 < shown && same(groups[i + 1].first->remedy, remedy);
+		/* A remedy of several consecutive findings is shown once, after the last one. */
+		bool again = i + 1 < shown && text_is_same(groups[i + 1].first->remedy, remedy);
 		ret[i].remedy = again ? NULL : remedy;
 		ret[i].remark = is_remark(groups[i].first);
 		put_group(report, &groups[i], ret[i].text);
@@ -330,22 +301,30 @@ void findings_write(const struct report *report, FILE *out)
 	if (shown && shown < count) {
 		term_begin(&report->term, TERM_DIM, out);
 		bool several = report->recording_count > 1;
-		fprintf(out, "%*s%zu more: sprof %s", INDENT + 2, "", count - shown,
-			several ? "report --format json" : "info --findings");
-		if (!several)
-			write_input(report, out);
+		const char *command = report->live ? "--format json shows them"
+				      : several    ? "sprof report --format json"
+						   : "sprof info --findings";
+		char *named = report_command(report, command);
+		fprintf(out, "%*s%zu more: ", INDENT + 2, "", count - shown);
+		term_put(&report->term, named, 0, out);
 		putc('\n', out);
+		free(named);
 		term_end(&report->term, TERM_DIM, out);
 	}
 }
 
-void findings_write_all(const struct term *term, const struct sp_finding *const *findings,
+bool findings_write_all(const struct term *term, const struct sp_finding *const *findings,
 			size_t count, FILE *out)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!is_note(findings[i]))
-			write_finding(term, findings[i]->what, findings[i]->remedy,
-				      is_remark(findings[i]), 0, out);
+	bool any = false;
+	for (size_t i = 0; i < count; i++) {
+		if (is_note(findings[i]))
+			continue;
+		any = true;
+		write_finding(term, findings[i]->what, findings[i]->remedy, is_remark(findings[i]),
+			      0, out);
+	}
+	return any;
 }
 
 /* Names of kinds in JSON, by enum sp_finding_kind. Scripts rely on them. */
@@ -369,12 +348,6 @@ static const char *const kinds[] = {
 	[SP_FINDING_UNPROVEN_FILE] = "unproven_file",
 };
 
-static void put_optional(struct json *json, const char *key, const char *text)
-{
-	if (text)
-		json_string(json, key, text);
-}
-
 void findings_write_json(const struct sp_finding *const *findings, size_t count, struct json *json)
 {
 	json_begin_lines(json, "findings", '[');
@@ -384,14 +357,14 @@ void findings_write_json(const struct sp_finding *const *findings, size_t count,
 		json_begin(json, NULL, '{');
 		json_string(json, "kind", known ? kinds[finding->kind] : "other");
 		json_string(json, "text", finding->what);
-		put_optional(json, "remedy", finding->remedy);
-		if (finding->samples) {
+		json_string(json, "remedy", finding->remedy);
+		if (finding->samples)
 			json_unsigned(json, "samples", finding->samples);
+		if (finding->samples || finding->share > 0)
 			json_double(json, "share", finding->share);
-		}
-		put_optional(json, "cause", finding->cause);
-		put_optional(json, "object", finding->object);
-		put_optional(json, "event", finding->event);
+		json_string(json, "cause", finding->cause);
+		json_string(json, "object", finding->object);
+		json_string(json, "event", finding->event);
 		json_end(json, '}');
 	}
 	json_end_lines(json, ']');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Output of findings. A report's head shows them merged by cause; `sprof info --findings` and JSON show
- * each one.
+ * Output of findings. A report's head shows them merged by cause; `sprof info --findings` and JSON
+ * show each one.
  */
 #ifndef OUT_FINDINGS_OUTPUT_H
 #define OUT_FINDINGS_OUTPUT_H
@@ -22,14 +22,13 @@ struct shown_finding {
 };
 
 /*
- * Sets `ret` to the most important findings. Returns their number, and that of all in *count_ret;
- * 0 when out of memory.
+ * Sets `ret` to the most important findings. Returns their number, and that of all in *count_ret.
  */
 size_t findings_shown(const struct report *report, struct shown_finding ret[FINDINGS_SHOWN_MAX],
 		      size_t *count_ret);
 
-/* Writes each finding completely, without the recorder's notes. */
-void findings_write_all(const struct term *term, const struct sp_finding *const *findings,
+/* Writes each finding completely, without the recorder's notes. Returns whether there is one. */
+bool findings_write_all(const struct term *term, const struct sp_finding *const *findings,
 			size_t count, FILE *out);
 
 /* Writes the findings as the JSON array "findings". */

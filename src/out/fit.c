@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Widths of the table's columns. On a terminal, names are cut until the table fits. In a file nothing
- * is cut: a name that is wider than its column only shifts the rest of its line.
+ * Widths of the table's columns. On a terminal, names are cut until the table fits. In a file
+ * nothing is cut: a name that is wider than its column only shifts the rest of its line.
  */
 #include "out/columns.h"
 
@@ -11,10 +11,14 @@
 /* Maximum width of a column of names in a file; the last column has none. */
 #define FILE_NAME 60
 
-/* Widths to which names are cut, in steps: each step is applied only if the table is still too wide. */
+/*
+ * Widths to which names are cut, in steps: each step is applied only if the table is still too
+ * wide. Code is the answer, so other names give way first.
+ */
 static const struct {
 	int symbol, name;
-} steps[] = {{40, 18 /* width of "[kernel.kallsyms]" */}, {28, 12}, {24, 8}, {18, 6}, {12, 3}};
+} steps[] = {{40, 18 /* width of "[kernel.kallsyms]" */}, {28, 12}, {24, 8}, {24, 6}, {20, 4},
+	     {12, 3}};
 
 /* Room for a line's number or a thread's, which are never cut, at each step. */
 #define MARK_WIDTH 6
@@ -35,9 +39,7 @@ static const struct {
 /* Most rows of a table that may lose a key: their texts are compared in pairs. */
 #define COMPARED_ROWS 200
 
-/*
- * Returns the width of a cell if its name is cut to `room` columns (0: not cut); -1 when out of memory.
- */
+/* Returns the width of a cell if its name is cut to `room` columns (0: not cut). */
 static int cell_width(const struct row_table *table, const struct table_line *cells, size_t index,
 		      int room)
 {
@@ -45,31 +47,25 @@ static int cell_width(const struct row_table *table, const struct table_line *ce
 	char buffer[FORMAT_SIZE], *made = NULL;
 	const char *text = cell_text(table, cells, column, buffer);
 	int affixes = column_level_width(table, index) + cell_suffix_width(cells->row, column);
-	if (text && column_is_code(column)) {
+	if (text && column_is_code(column))
 		text = name_shorten(table->term, text, room > affixes ? room - affixes : room, &made);
-		if (!text)
-			return -1;
-	}
 	int width = affixes + (text ? term_text_width(table->term, text) : 1);
 	free(made);
 	return width;
 }
 
-/* Sets a column's width to its widest cell, at most `room` (0: no limit). False when out of memory. */
-static bool measure(struct row_table *table, size_t index, int room)
+/* Sets a column's width to its widest cell, at most `room` (0: no limit). */
+static void measure(struct row_table *table, size_t index, int room)
 {
 	struct column *column = &table->columns[index];
 	column->width = term_text_width(table->term, column_title(table, column));
 	for (size_t i = 0; i < table->row_count; i++) {
 		int width = cell_width(table, &table->rows[i], index, room);
-		if (width < 0)
-			return false;
 		if (room && width > room)
 			width = room;
 		if (width > column->width)
 			column->width = width;
 	}
-	return true;
 }
 
 /* Returns the width to which a column may be cut at a step. A column has room for its title. */
@@ -77,7 +73,11 @@ static int least_width(const struct row_table *table, size_t index, size_t step)
 {
 	const struct column *column = &table->columns[index];
 	int title = term_text_width(table->term, column_title(table, column));
-	int least = column_is_number(column) ? column->width
+	/* States are few and short, and what a table of threads is about. */
+	bool whole = column_is_number(column) ||
+		     (column->kind == COLUMN_KEY + SP_KEY_STATE &&
+		      step + 1 < sizeof(steps) / sizeof(*steps));
+	int least = whole ? column->width
 		    : column_is_code(column)
 			    ? steps[step].symbol
 			    : steps[step].name + (column_mark(column) ? MARK_WIDTH : 0);
@@ -161,7 +161,7 @@ static void drop_columns(struct row_table *table)
 	}
 }
 
-bool columns_fit(struct row_table *table)
+void columns_fit(struct row_table *table)
 {
 	bool terminal = table->term->width > 0;
 	for (size_t i = 0; i < table->count; i++) {
@@ -169,21 +169,18 @@ bool columns_fit(struct row_table *table)
 		/* In a file, the last column of text needs no width, because nothing follows it. */
 		if (!terminal && !number && i + 1 == table->count)
 			continue;
-		if (!measure(table, i, 0))
-			return false;
+		measure(table, i, 0);
 		if (!terminal && !number && table->columns[i].width > FILE_NAME)
 			table->columns[i].width = FILE_NAME;
 	}
 	if (!terminal)
-		return true;
+		return;
 	if (!table->report->column_count || table->view)
 		drop_columns(table);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
 		cut_names(table, i);
 	/* Shortened names may be narrower than the column, so measures it again. */
 	for (size_t i = 0; i < table->count; i++)
-		if (column_is_code(&table->columns[i]) &&
-		    !measure(table, i, table->columns[i].width))
-			return false;
-	return true;
+		if (column_is_code(&table->columns[i]))
+			measure(table, i, table->columns[i].width);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folded stacks for flamegraph.pl, inferno and speedscope: a line "comm;root;...;leaf COUNT" for
- * each distinct stack, where COUNT is samples, or ns if context switches scale them. In modes of
- * time it is ns, and the thread's state is a frame before the root.
+ * each distinct stack, where COUNT is samples, or ns if equal numbers of samples are other times:
+ * rates vary, or context switches have the times. In modes of time it is ns, and the thread's
+ * state is a frame before the root.
  *
  * A kernel frame ends in "_[k]", an inlined function in "_[i]". Code without a symbol is named by
  * its "[dso]", so that it is not split into single addresses. A function without a name is
@@ -13,10 +14,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "buffer.h"
 #include "list.h"
 #include "out/folded.h"
+#include "memory.h"
 #include "out/output.h"
-#include "text.h"
 
 /* Open level of the walk: child nodes in groups of equal frame names, ordered by these names. */
 struct folded_level {
@@ -30,8 +32,7 @@ struct folded_writer {
 	FILE *out;
 	bool by_weight; /* counts are weights, else samples */
 	LIST(struct folded_level) levels; /* open levels of the walk */
-	char *line;
-	size_t line_size, line_capacity;
+	struct buffer line;
 };
 
 /*
@@ -75,20 +76,6 @@ static int compare(const void *a, const void *b)
 	return order ? order : (int)x->level - (int)y->level;
 }
 
-static bool line_reserve(struct folded_writer *folder, size_t more)
-{
-	size_t need = folder->line_size + more;
-	return need <= folder->line_capacity ||
-	       list_grow(&folder->line, &folder->line_capacity, need, 1);
-}
-
-static void line_put(struct folded_writer *folder, const char *text)
-{
-	size_t size = strlen(text);
-	memcpy(folder->line + folder->line_size, text, size);
-	folder->line_size += size;
-}
-
 char *folded_put_name(char *end, const char *name)
 {
 	while (true) {
@@ -112,65 +99,54 @@ char *folded_put_name(char *end, const char *name)
 	}
 }
 
-static void line_put_name(struct folded_writer *folder, const char *name)
+static void put_name(struct buffer *line, const char *name)
 {
-	char *begin = folder->line + folder->line_size;
-	folder->line_size += (size_t)(folded_put_name(begin, name) - begin);
+	buffer_reserve(line, FOLDED_GROWTH * strlen(name));
+	line->count = (size_t)(folded_put_name(line->text + line->count, name) - line->text);
 }
 
-static void line_put_dso(struct folded_writer *folder, const char *dso)
+static void put_dso(struct buffer *line, const char *dso)
 {
 	bool bare = *dso != '['; /* names like "[vdso]" already have brackets */
-	if (bare)
-		line_put(folder, "[");
-	line_put_name(folder, dso);
-	if (bare)
-		line_put(folder, "]");
+	buffer_string(line, bare ? "[" : "");
+	put_name(line, dso);
+	buffer_string(line, bare ? "]" : "");
 }
 
 /* Appends a node's frame to the line. */
-static bool line_add(struct folded_writer *folder, const struct sp_tree_node *node)
+static void put_frame(struct buffer *line, const struct sp_tree_node *node)
 {
 	bool module = is_module(node), dso = has_dso(node);
-	const char *srcline = node->srcline && !module ? node->srcline : "";
-	size_t size = strlen(srcline) + (dso ? strlen(node->dso) : 0);
-	if (!line_reserve(folder, FOLDED_GROWTH * (strlen(node_name(node)) + size) + 32))
-		return false;
-	if (folder->line_size)
-		line_put(folder, ";");
+	if (line->count)
+		buffer_char(line, ';');
 	if (!module)
-		line_put_name(folder, node_name(node));
+		put_name(line, node_name(node));
 	if (dso && !module)
-		line_put(folder, " ");
+		buffer_char(line, ' ');
 	if (dso)
-		line_put_dso(folder, node->dso);
-	if (*srcline) {
-		line_put(folder, " ");
-		line_put_name(folder, srcline);
+		put_dso(line, node->dso);
+	if (node->srcline && !module) {
+		buffer_char(line, ' ');
+		put_name(line, node->srcline);
 	}
 	if (node->cycle_calls)
-		line_put(folder, " (recursive)");
+		buffer_string(line, " (recursive)");
 	/* Flame graph tools accept one suffix, so an inlined kernel function only gets "_[k]". */
 	if (node->level == SP_LEVEL_KERNEL || node->level == SP_LEVEL_GUEST_KERNEL)
-		line_put(folder, "_[k]");
+		buffer_string(line, "_[k]");
 	else if (node->inlined)
-		line_put(folder, "_[i]");
-	return true;
+		buffer_string(line, "_[i]");
 }
 
 /* Opens a level with the children of all nodes in the group. */
-static bool push_level(struct folded_writer *folder, const struct sp_tree_node *const *group,
+static void push_level(struct folded_writer *folder, const struct sp_tree_node *const *group,
 		       size_t size)
 {
-	struct folded_level level = {.line_size = folder->line_size};
+	struct folded_level level = {.line_size = folder->line.count};
 	size_t total = 0;
 	for (size_t i = 0; i < size; i++)
 		total += group[i]->child_count;
-	if (!list_reserve(&folder->levels, folder->levels.count + 1))
-		return false;
-	level.nodes = malloc((total ? total : 1) * sizeof(*level.nodes));
-	if (!level.nodes)
-		return false;
+	level.nodes = xmalloc(total * sizeof(*level.nodes));
 	for (size_t i = 0; i < size; i++)
 		for (size_t j = 0; j < group[i]->child_count; j++) {
 			const struct sp_tree_node *child = sp_tree_child(group[i], j);
@@ -179,10 +155,9 @@ static bool push_level(struct folded_writer *folder, const struct sp_tree_node *
 		}
 	qsort(level.nodes, level.count, sizeof(*level.nodes), compare);
 	*list_push(&folder->levels) = level;
-	return true;
 }
 
-static bool write_group(struct folded_writer *folder)
+static void write_group(struct folded_writer *folder)
 {
 	struct folded_level *level = &folder->levels.items[folder->levels.count - 1];
 	const struct sp_tree_node *const *group = &level->nodes[level->next];
@@ -194,51 +169,40 @@ static bool write_group(struct folded_writer *folder)
 		size++;
 		level->next++;
 	}
-	folder->line_size = level->line_size;
-	if (!line_add(folder, group[0]))
-		return false;
+	folder->line.count = level->line_size;
+	put_frame(&folder->line, group[0]);
 	if (sum) {
-		fwrite(folder->line, 1, folder->line_size, folder->out);
+		fwrite(folder->line.text, 1, folder->line.count, folder->out);
 		fprintf(folder->out, " %" PRIu64 "\n", sum);
 	}
-	return push_level(folder, group, size);
-}
-
-static bool fold(struct folded_writer *folder, const struct sp_tree_node *root)
-{
-	if (!push_level(folder, &root, 1))
-		return false;
-	while (folder->levels.count) {
-		struct folded_level *level = &folder->levels.items[folder->levels.count - 1];
-		if (level->next < level->count) {
-			if (!write_group(folder))
-				return false;
-		} else {
-			free(level->nodes);
-			folder->levels.count--;
-		}
-	}
-	return true;
+	push_level(folder, group, size);
 }
 
 static bool write_folded(const struct report *report, FILE *out)
 {
-	bool done = true;
-	for (size_t i = 0; i < report->profile_count && done; i++) {
+	for (size_t i = 0; i < report->profile_count; i++) {
+		const struct sp_tree_node *root = report->profiles[i]->tree;
 		struct folded_writer folder = {
 			.report = report,
 			.out = out,
 			.by_weight = report->mode != SP_MODE_CPU ||
 				     report->profiles[i]->weight_is_scaled,
 		};
-		if (report->profiles[i]->tree)
-			done = fold(&folder, report->profiles[i]->tree);
-		while (folder.levels.count)
-			free(folder.levels.items[--folder.levels.count].nodes);
+		if (root)
+			push_level(&folder, &root, 1);
+		while (folder.levels.count) {
+			struct folded_level *level = &folder.levels.items[folder.levels.count - 1];
+			if (level->next < level->count) {
+				write_group(&folder);
+			} else {
+				free(level->nodes);
+				folder.levels.count--;
+			}
+		}
 		free(folder.levels.items);
-		free(folder.line);
+		buffer_deinit(&folder.line);
 	}
-	return done;
+	return true;
 }
 
 const struct output_format output_folded = {

@@ -58,7 +58,7 @@ const char *format_share(double share, char buffer[FORMAT_SIZE])
 	return strcat(format_fixed(share * 100, 2, buffer, FORMAT_SIZE - 1), "%");
 }
 
-const char *format_percent(double share, char buffer[FORMAT_SIZE])
+const char *format_share_short(double share, char buffer[FORMAT_SIZE])
 {
 	if (share > 0 && share < 0.0005)
 		return "<0.1%";
@@ -87,6 +87,16 @@ const char *format_range(const struct term *term, const struct sp_share *share, 
 		 term_glyph(term, "–", "-"), decimals + 3,
 		 format_bound(share->high, decimals, high, sizeof(high)));
 	return buffer;
+}
+
+char *remove_padding(char *text)
+{
+	char *to = text;
+	for (const char *from = text; *from; from++)
+		if (*from != ' ')
+			*to++ = *from;
+	*to = '\0';
+	return text;
 }
 
 int range_decimals(uint64_t samples)

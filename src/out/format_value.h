@@ -18,6 +18,9 @@ const char *format_share(double share, char buffer[FORMAT_SIZE]);
 const char *format_range(const struct term *term, const struct sp_share *share, int decimals,
 			 char buffer[FORMAT_SIZE]);
 
+/* Removes the blanks that align an interval in a column; for sentences. Returns the text. */
+char *remove_padding(char *text);
+
 /*
  * Returns the number of decimals for intervals: 2 if the samples suffice for an interval below 1 %
  * at a share of one half, else 1.
@@ -30,7 +33,7 @@ static inline int range_width(int decimals)
 }
 
 /* Formats a share for sentences: "99.9%", "<0.1%". */
-const char *format_percent(double share, char buffer[FORMAT_SIZE]);
+const char *format_share_short(double share, char buffer[FORMAT_SIZE]);
 
 /* Formats a ratio: "1.24", or, if it is a part of a whole, "3.41%". */
 const char *format_ratio(double ratio, bool percent, char buffer[FORMAT_SIZE]);
@@ -55,7 +58,7 @@ enum term_style share_style(double share);
  * Shortens a C++ name: std::string and similar names replace their templates. A name wider than `width`
  * columns (0: no limit) loses the text of its parameters, then a Java package and result type, then
  * template arguments ("f(…)", "Arrays.sort(…)", "map<…>::find(…)"); the result may still be too wide.
- * Returns `name`, or a part of *made, which the caller frees; NULL when out of memory.
+ * Returns `name`, or a part of *made, which the caller frees.
  */
 const char *name_shorten(const struct term *term, const char *name, int width, char **made);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
-	src/out/cell.c src/out/cell.h \
+	src/out/csv_cell.c src/out/csv_cell.h \
 	src/out/columns.c src/out/columns.h \
 	src/out/csv.c \
 	src/out/explain.c \
@@ -12,6 +12,7 @@ src_libcommand_la_SOURCES += \
 	src/out/shorten_name.c \
 	src/out/output.c src/out/output.h \
 	src/out/report.c src/out/report.h \
+	src/out/row_order.c src/out/row_order.h \
 	src/out/stat_output.c src/out/stat_output.h src/out/stat_internal.h \
 	src/out/stat_csv.c src/out/stat_figures.c src/out/stat_json.c src/out/stat_metric.c \
 	src/out/stat_place.c src/out/stat_text.c \
@@ -21,4 +22,4 @@ src_libcommand_la_SOURCES += \
 	src/out/thread_times.c src/out/thread_times.h \
 	src/out/tree.c
 
-UNIT_TESTS += tests/unit/test_output.c
+UNIT_TESTS += tests/unit/test_output.c tests/unit/test_row_order.c

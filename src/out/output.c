@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 #include <strings.h>
+#include "text.h"
 
 /* Output formats; the first is the default. A new one needs a file in out/ and a line here. */
 const struct output_format *const outputs[] = {
@@ -30,7 +31,7 @@ const struct output_format *output_find(const char *name)
 const struct output_format *output_find_file(const char *path)
 {
 	const struct output_format *found = NULL;
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = text_base_name(path);
 	size_t longest = 0;
 	for (const struct output_format *const *output = outputs; *output; output++)
 		for (const char *const *file = (*output)->files; *file; file++)

@@ -24,7 +24,7 @@ struct output_format {
 	bool one_event;        /* has room for one event only */
 	/* Returns false after printing why this report cannot be written; NULL: any can. */
 	bool (*check)(const struct report *report);
-	/* Write errors stay in `out`. Returns false after printing that memory is exhausted. */
+	/* Write errors stay in `out`. Returns false after printing another error. */
 	bool (*write)(const struct report *report, FILE *out);
 };
 

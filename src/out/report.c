@@ -1,22 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "input.h"
 #include "out/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "list.h"
+#include "text.h"
 
 /* Least width of a terminal for columns of intervals. */
 #define INTERVALS_WIDTH 70
 
-uint64_t report_period(const struct report *report, size_t profile)
+/*
+ * Least part of a share that is the low bound of its between-run interval, from one recording. A
+ * wider interval is that of a program with phases: it does not narrow the share in other runs.
+ */
+#define BETWEEN_LEAST (1.0 / 3)
+
+const struct perf_event_attr *report_attr(const struct report *report,
+					  const struct sp_profile *profile)
 {
-	if (!report->events)
+	size_t at = 0;
+	while (at < report->profile_count && report->profiles[at] != profile)
+		at++;
+	return report->events && at < report->profile_count ? &report->events[at]->attr : NULL;
+}
+
+uint64_t report_period(const struct report *report, const struct sp_profile *profile)
+{
+	const struct perf_event_attr *attr = report_attr(report, profile);
+	if (!attr)
 		return 0;
-	const struct perf_event_attr *attr = &report->events[profile]->attr;
 	if (!attr->freq)
 		return attr->sample_period;
-	return report->profiles[profile]->weight_is_time && attr->sample_freq ?
-		       1000000000 / attr->sample_freq : 0;
+	return profile->weight_is_time && attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
+}
+
+const char *report_cpu_time(const struct report *report, const struct sp_profile *profile)
+{
+	const struct perf_event_attr *attr = report_attr(report, profile);
+	return attr && attr->exclude_kernel && !attr->exclude_user ?
+		       "CPU time in user code (the kernel's was not recorded)" : "CPU time";
+}
+
+size_t report_find_event(const struct report *report, const char *event)
+{
+	size_t at = 0;
+	while (at < report->profile_count && strcmp(report->profiles[at]->event, event) != 0)
+		at++;
+	return at;
 }
 
 bool report_has_key(const struct report *report, enum sp_key key)
@@ -97,11 +128,14 @@ bool report_by_total(const struct report *report)
 }
 
 struct sp_share report_interval(const struct report *report, const struct sp_share *within,
-				const struct sp_between *between, bool *varies_ret)
+				const struct sp_between *between, char *mark_ret)
 {
 	struct sp_share share = *within;
-	*varies_ret = between && between->varies && report->interval != SHOWN_WITHIN;
-	if (*varies_ret || (between && report->interval == SHOWN_BETWEEN)) {
+	bool varies = between && between->varies && report->interval != SHOWN_WITHIN;
+	bool wide = varies && report->interval == SHOWN_BY_ROW && report->recording_count <= 1 &&
+		    between->low < BETWEEN_LEAST * within->value;
+	*mark_ret = wide ? MARK_WITHIN : varies ? MARK_BETWEEN : '\0';
+	if (*mark_ret == MARK_BETWEEN || (between && report->interval == SHOWN_BETWEEN)) {
 		share.low = between->low;
 		share.high = between->high;
 	}
@@ -111,14 +145,38 @@ struct sp_share report_interval(const struct report *report, const struct sp_sha
 const char *report_range(const struct report *report, const struct sp_weight *weight,
 			 const struct sp_between *between, int decimals, char buffer[FORMAT_SIZE])
 {
-	bool varies;
-	const struct sp_share share = report_interval(report, &weight->share, between, &varies);
+	char mark;
+	const struct sp_share share = report_interval(report, &weight->share, between, &mark);
 	format_range(&report->term, &share, decimals, buffer);
-	if (varies) {
+	if (mark) {
 		memmove(buffer + 1, buffer, FORMAT_SIZE - 1);
-		buffer[0] = '~';
+		buffer[0] = mark;
 	}
 	return buffer;
+}
+
+bool report_shows_mark(const struct report *report, const struct sp_profile *profile,
+		       size_t row_count, char mark)
+{
+	bool by_total = report_by_total(report);
+	char found = '\0';
+	for (size_t i = 0; i < row_count && found != mark; i++) {
+		const struct sp_row *row = sp_profile_row(profile, i);
+		report_interval(report, &row_order_weight(report, row)->share,
+				by_total ? row->total_between : row->self_between, &found);
+	}
+	return found == mark;
+}
+
+void report_write_marks(const struct report *report, bool between, bool within, FILE *out)
+{
+	if (between)
+		term_wrap(&report->term, report->recording_count > 1 ?
+			  "~: for another run, as runs differ." :
+			  "~: for another run, as the share varies over time.", 0, 0, 0, out);
+	if (within)
+		term_wrap(&report->term, "*: of this run only, as the share varies; sprof record "
+			  "--repeat 5 compares runs.", 0, 0, 0, out);
 }
 
 bool report_has_intervals(const struct report *report)
@@ -194,29 +252,21 @@ struct share_list {
 };
 
 /* Adds the shares from `least` of all nodes below `root`, which may be thousands deep. */
-static bool add_shares(const struct sp_tree_node *root, double least, struct share_list *shares)
+static void add_shares(const struct sp_tree_node *root, double least, struct share_list *shares)
 {
 	LIST(const struct sp_tree_node *) open = {0};
 	const struct sp_tree_node *node = root;
-	bool done = true;
-	while (done && node) {
-		for (size_t i = 0; i < node->child_count && done; i++) {
-			const struct sp_tree_node *child = sp_tree_child(node, i), **slot;
-			double *share;
+	while (node) {
+		for (size_t i = 0; i < node->child_count; i++) {
+			const struct sp_tree_node *child = sp_tree_child(node, i);
 			if (child->total.share.value < least)
 				break;
-			share = list_push(shares);
-			slot = list_push(&open);
-			done = share && slot;
-			if (!done)
-				break;
-			*share = child->total.share.value;
-			*slot = child;
+			*list_push(shares) = child->total.share.value;
+			*list_push(&open) = child;
 		}
 		node = open.count ? open.items[--open.count] : NULL;
 	}
 	free(open.items);
-	return done;
 }
 
 static int heavier_first(const void *a, const void *b)
@@ -225,16 +275,16 @@ static int heavier_first(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-bool report_limit_tree(const struct report *report, const struct sp_tree_node *root,
+void report_limit_tree(const struct report *report, const struct sp_tree_node *root,
 		       double *least_ret, size_t *hidden_ret)
 {
 	struct share_list shares = {0};
 	*least_ret = report->tree_limit;
 	*hidden_ret = 0;
 	if (!report->tree_most)
-		return true;
-	bool done = add_shares(root, report->tree_limit, &shares);
-	if (done && shares.count > report->tree_most) {
+		return;
+	add_shares(root, report->tree_limit, &shares);
+	if (shares.count > report->tree_most) {
 		size_t shown = report->tree_most;
 		qsort(shares.items, shares.count, sizeof(*shares.items), heavier_first);
 		double hidden = shares.items[shown];
@@ -247,7 +297,6 @@ bool report_limit_tree(const struct report *report, const struct sp_tree_node *r
 		*hidden_ret = shares.count - shown;
 	}
 	free(shares.items);
-	return done;
 }
 
 const char *node_name(const struct sp_tree_node *node)
@@ -267,4 +316,13 @@ enum term_style node_style(const struct sp_tree_node *node)
 bool report_has_totals(const struct report *report, const struct sp_profile *profile)
 {
 	return report->children || !profile->has_callchains;
+}
+
+char *report_command(const struct report *report, const char *command)
+{
+	bool several = report->recording_count > 1;
+	char *text = input_command(command, report->live || several ? NULL : report->path);
+	for (size_t i = 0; several && i < report->recording_count; i++)
+		text = text_append_word(text, sp_reader_info(report->recordings[i].reader)->path);
+	return text;
 }

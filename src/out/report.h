@@ -33,9 +33,21 @@ enum report_column {
 
 /* Intervals that text and pages show. */
 enum shown_interval {
-	SHOWN_BY_ROW, /* between-run if the row's share varies, else within-run */
+	SHOWN_BY_ROW, /* between-run if the share varies, and that is of use; else within-run */
 	SHOWN_WITHIN,
 	SHOWN_BETWEEN,
+};
+
+/* Marks of intervals of shares that vary. */
+#define MARK_BETWEEN '~'
+#define MARK_WITHIN '*' /* within-run: the between-run one is too wide to be of use */
+
+/* Facts about a window of a live recording. */
+struct report_live {
+	char title[256];           /* replaces the recordings and the command */
+	uint64_t begin_ns, end_ns; /* in the recording's clock */
+	uint64_t time_ms;          /* time of its end, since 1970 */
+	double own_cpu;            /* CPU time that sprof itself uses, in CPUs */
 };
 
 /*
@@ -57,7 +69,9 @@ struct report {
 	const struct sp_profile *const *pairs;
 	const char *const *source_directories;
 	size_t source_directory_count;
+	uint64_t other_samples; /* samples of events that the mode does not show */
 	bool damaged;
+	const struct report_live *live; /* NULL: the recordings are files */
 	const struct sp_profile *const *profiles;
 	size_t profile_count;
 	const struct joint_view *groups; /* event groups: one table for all events of each */
@@ -93,7 +107,17 @@ struct report {
  * Returns the sampling period of a profile, in ns for clocks, else in events; 0: unknown, or the kernel
  * varies it to reach a frequency.
  */
-uint64_t report_period(const struct report *report, size_t profile);
+uint64_t report_period(const struct report *report, const struct sp_profile *profile);
+
+/* Returns the attr of a profile's event; NULL: unknown. */
+const struct perf_event_attr *report_attr(const struct report *report,
+					  const struct sp_profile *profile);
+
+/* Returns the words for a clock's weight: which CPU time it is. */
+const char *report_cpu_time(const struct report *report, const struct sp_profile *profile);
+
+/* Returns the index of the profile of an event; the number of profiles: there is none. */
+size_t report_find_event(const struct report *report, const char *event);
 
 bool report_has_key(const struct report *report, enum sp_key key);
 
@@ -113,15 +137,22 @@ bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret);
 const struct sp_weight *row_order_weight(const struct report *report, const struct sp_row *row);
 
 /*
- * Returns a share with the interval that text and pages show, and whether it has the mark "~":
- * it is between-run, because the share varies. `between` may be NULL.
+ * Returns a share with the interval that text and pages show. *mark_ret: its mark; 0: none, the
+ * share does not vary. `between` may be NULL.
  */
 struct sp_share report_interval(const struct report *report, const struct sp_share *within,
-				const struct sp_between *between, bool *varies_ret);
+				const struct sp_between *between, char *mark_ret);
 
 /* Formats that interval, with its mark. Returns `buffer`. */
 const char *report_range(const struct report *report, const struct sp_weight *weight,
 			 const struct sp_between *between, int decimals, char buffer[FORMAT_SIZE]);
+
+/* Returns whether one of the first rows has the mark. */
+bool report_shows_mark(const struct report *report, const struct sp_profile *profile,
+		       size_t row_count, char mark);
+
+/* Writes the lines of a legend about MARK_BETWEEN and MARK_WITHIN. */
+void report_write_marks(const struct report *report, bool between, bool within, FILE *out);
 
 /* Returns whether rows are ordered and limited by total; else they are by self. */
 bool report_by_total(const struct report *report);
@@ -145,9 +176,9 @@ size_t report_text_row_count(const struct report *report, const struct sp_profil
 /*
  * Sets *least_ret to the least share of shown nodes below `root`: `tree_limit`, or more if
  * `tree_most` nodes are fewer. Nodes of equal shares are all shown or all hidden. *hidden_ret:
- * number of nodes that `tree_most` hides. Returns false when out of memory.
+ * number of nodes that `tree_most` hides.
  */
-bool report_limit_tree(const struct report *report, const struct sp_tree_node *root,
+void report_limit_tree(const struct report *report, const struct sp_tree_node *root,
 		       double *least_ret, size_t *hidden_ret);
 
 /* Returns the name of a tree node, which is a function, a symbol, or a command. */
@@ -158,5 +189,11 @@ enum term_style node_style(const struct sp_tree_node *node);
 
 /* Returns whether rows have a known total: computed, or equal to self if there are no call chains. */
 bool report_has_totals(const struct report *report, const struct sp_profile *profile);
+
+/*
+ * Returns the command for the report's recording, as input_command() does. It names all of
+ * several recordings, and none of a live one.
+ */
+char *report_command(const struct report *report, const char *command);
 
 #endif

@@ -42,12 +42,6 @@ static void write_between(struct json *json, const struct sp_between *between, b
 	json_double(json, total ? "total_between_high" : "self_between_high", between->high);
 }
 
-static void write_name(struct json *json, const char *key, const char *name)
-{
-	if (name)
-		json_string(json, key, name);
-}
-
 /* Keys and options that are the same for all rows. */
 struct row_keys {
 	const struct report *report;
@@ -63,7 +57,7 @@ static void write_key(const struct row_keys *of, struct json *json, const struct
 	const char *name = report_key_name(of->report, key);
 	int64_t number;
 	if (!sp_key_is_number(key))
-		write_name(json, name, row_text(row, key));
+		json_string(json, name, row_text(row, key));
 	else if (row_number(row, key, &number))
 		json_signed(json, name, number);
 }
@@ -75,9 +69,9 @@ static void write_keys(const struct row_keys *of, struct json *json, const struc
 	for (; i < of->count && of->keys[i] < SP_KEY_FIRST_VALUE; i++)
 		write_key(of, json, row, of->keys[i]);
 	if (of->build_id)
-		write_name(json, "build_id", row->build_id);
+		json_string(json, "build_id", row->build_id);
 	if (of->event)
-		write_name(json, "event", row->event);
+		json_string(json, "event", row->event);
 	for (; i < of->count; i++)
 		write_key(of, json, row, of->keys[i]);
 }
@@ -103,8 +97,7 @@ static void write_identity(struct json *json, const struct sp_identity *identity
 	else
 		buffer_format(&text, "%s+0x%" PRIx64, identity->path, identity->address);
 	buffer_char(&text, '\0');
-	if (!text.failed)
-		json_string(json, "identity", text.text);
+	json_string(json, "identity", text.text);
 	buffer_deinit(&text);
 }
 
@@ -220,8 +213,8 @@ static void begin_node(struct json *json, const struct sp_tree_node *node)
 	json_string(json, node->function ? "function" : "symbol", node_name(node));
 	write_name_source(json, node_name(node), node->from_cfi);
 	write_identity(json, node->identity);
-	write_name(json, "dso", node->dso);
-	write_name(json, "srcline", node->srcline);
+	json_string(json, "dso", node->dso);
+	json_string(json, "srcline", node->srcline);
 	if (node->inlined)
 		json_bool(json, "inlined", true);
 	if (node->cycle_calls) {
@@ -250,35 +243,24 @@ struct json_level {
 	size_t next;
 };
 
-struct levels {
-	LIST(struct json_level);
-};
-
-static bool push_level(struct levels *levels, const struct sp_tree_node *node)
-{
-	struct json_level *level = list_push(levels);
-	if (level)
-		*level = (struct json_level){node, 0};
-	return level;
-}
-
 /* Writes the call tree with an explicit stack, because call chains may be thousands of frames deep. */
-static bool write_tree(const struct report *report, struct json *json,
+static void write_tree(const struct report *report, struct json *json,
 		       const struct sp_tree_node *root)
 {
-	struct levels levels = {0};
+	LIST(struct json_level) levels = {0};
 	double least;
 	size_t hidden;
-	bool done = report_limit_tree(report, root, &least, &hidden) && push_level(&levels, root);
+	report_limit_tree(report, root, &least, &hidden);
+	*list_push(&levels) = (struct json_level){root, 0};
 	json_begin_lines(json, "tree", '[');
-	while (done && levels.count) {
+	while (levels.count) {
 		struct json_level *level = &levels.items[levels.count - 1];
 		const struct sp_tree_node *child = NULL;
 		if (level->next < level->node->child_count)
 			child = sp_tree_child(level->node, level->next++);
 		if (child && child->total.share.value >= least) {
 			begin_node(json, child);
-			done = push_level(&levels, child);
+			*list_push(&levels) = (struct json_level){child, 0};
 		} else if (--levels.count) {
 			json_end(json, ']');
 			json_end(json, '}');
@@ -288,7 +270,6 @@ static bool write_tree(const struct report *report, struct json *json,
 	if (report->tree_most)
 		json_unsigned(json, "nodes_left_out", hidden);
 	free(levels.items);
-	return done;
 }
 
 /* Writes the programs that have threads or processes without a sample, if any. */
@@ -352,7 +333,7 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 		times_write_json_head(json, profile);
 }
 
-static bool write_profile(const struct report *report, struct json *json, size_t index)
+static void write_profile(const struct report *report, struct json *json, size_t index)
 {
 	const struct sp_profile *profile = report->profiles[index];
 	size_t count = report_row_count(report, profile);
@@ -361,7 +342,6 @@ static bool write_profile(const struct report *report, struct json *json, size_t
 			      .build_id = report_has_key(report, SP_KEY_DSO),
 			      .event = report_has_key(report, SP_KEY_EVENT),
 			      .missing = profile->missing_weight};
-	bool done = true;
 	of.count = report_ordered_keys(report, of.keys);
 	json_begin_lines(json, NULL, '{');
 	json_string(json, "name", profile->event);
@@ -379,9 +359,8 @@ static bool write_profile(const struct report *report, struct json *json, size_t
 	if (report->row_most)
 		write_left_out(json, profile, count);
 	if (profile->tree)
-		done = write_tree(report, json, profile->tree);
+		write_tree(report, json, profile->tree);
 	json_end_lines(json, '}');
-	return done;
 }
 
 /* Writes the list of recordings that the report adds up. */
@@ -400,30 +379,43 @@ static void write_recordings(const struct report *report, struct json *json)
 	json_end_lines(json, ']');
 }
 
+static void write_live(const struct report_live *live, struct json *json)
+{
+	json_begin(json, "live", '{');
+	json_unsigned(json, "time_ms", live->time_ms);
+	json_unsigned(json, "begin_ns", live->begin_ns);
+	json_unsigned(json, "end_ns", live->end_ns);
+	json_double(json, "own_cpu", live->own_cpu);
+	json_end(json, '}');
+}
+
 static bool write_json(const struct report *report, FILE *out)
 {
 	struct json json = {.out = out};
-	bool done = true;
 	json_begin_lines(&json, NULL, '{');
 	json_unsigned(&json, "sprof", 1);
-	json_begin(&json, "file", '{');
-	json_string(&json, "path", report->path);
-	json_unsigned(&json, "duration_ns", report->duration_ns);
-	json_bool(&json, "damaged", report->damaged);
-	json_end(&json, '}');
-	write_recordings(report, &json);
-	if (report->callers)
-		json_string(&json, "callers", report->callers);
-	if (report->callees)
-		json_string(&json, "callees", report->callees);
+	if (report->live) {
+		write_live(report->live, &json);
+	} else {
+		json_begin(&json, "file", '{');
+		json_string(&json, "path", report->path);
+		json_unsigned(&json, "duration_ns", report->duration_ns);
+		json_bool(&json, "damaged", report->damaged);
+		json_end(&json, '}');
+		write_recordings(report, &json);
+	}
+	if (report->other_samples)
+		json_unsigned(&json, "other_samples", report->other_samples);
+	json_string(&json, "callers", report->callers);
+	json_string(&json, "callees", report->callees);
 	json_begin_lines(&json, "events", '[');
-	for (size_t i = 0; i < report->profile_count && done; i++)
-		done = write_profile(report, &json, i);
+	for (size_t i = 0; i < report->profile_count; i++)
+		write_profile(report, &json, i);
 	json_end_lines(&json, ']');
 	write_groups(report, &json);
 	findings_write_json(report->findings, report->finding_count, &json);
 	json_end_lines(&json, '}');
-	return done;
+	return true;
 }
 
 const struct output_format output_json = {

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Report as text: a head (the file, limits of the data with remedies, the event's counts and losses),
- * then each event's table or call tree.
+ * Report as text: a head (the file, limits of the data with remedies, the event's counts and
+ * losses), then each event's table or call tree.
  */
 #include <ctype.h>
 #include <inttypes.h>
 #include <sprof/private/command.h>
+#include <sprof/private/losses.h>
 #include <sprof/private/words.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include "input.h"
+#include "memory.h"
 #include "out/findings_output.h"
 #include "out/format_value.h"
 #include "out/table.h"
@@ -18,6 +22,9 @@
 /* Text after a command with words that 'sprof archive' has hidden. */
 #define HIDDEN " (other arguments hidden)"
 #define HIDDEN_WIDTH ((int)sizeof(HIDDEN) - 1)
+
+/* Characters that a shell does not change. */
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=,-"
 
 /* Indentation of the head's lines. */
 #define INDENT 2
@@ -36,8 +43,8 @@ static void write_words(const struct report *report, int indent, const char *tex
 }
 
 /*
- * Returns the recorded command from the recorder's command line, without `record` and its options if
- * they can be separated.
+ * Returns the recorded command from the recorder's command line, without `record` and its options
+ * if they can be separated.
  */
 static const char *const *command_of(const struct sp_file_info *info)
 {
@@ -45,8 +52,8 @@ static const char *const *command_of(const struct sp_file_info *info)
 }
 
 /*
- * Writes the recordings that are added up, cut to the terminal's width: "sum of 3 recordings  a.data
- * b.data c.data".
+ * Writes the recordings that are added up, cut to the terminal's width: "sum of 3 recordings
+ * a.data b.data c.data".
  */
 static void write_recordings(const struct report *report, FILE *out)
 {
@@ -61,7 +68,8 @@ static void write_recordings(const struct report *report, FILE *out)
 		if (term->width && room < 2)
 			break;
 		putc(' ', out);
-		used += 1 + term_put(term, sp_reader_info(report->recordings[i].reader)->path, room, out);
+		const char *path = sp_reader_info(report->recordings[i].reader)->path;
+		used += 1 + term_put(term, path, room, out);
 	}
 	putc('\n', out);
 }
@@ -93,7 +101,12 @@ static void write_file(const struct report *report, FILE *out)
 
 void report_write_title(const struct report *report, FILE *out)
 {
-	if (report->recording_count > 1)
+	if (report->live) {
+		term_begin(&report->term, TERM_TITLE, out);
+		term_put(&report->term, report->live->title, report->term.width, out);
+		term_end(&report->term, TERM_TITLE, out);
+		putc('\n', out);
+	} else if (report->recording_count > 1)
 		write_recordings(report, out);
 	else
 		write_file(report, out);
@@ -137,19 +150,31 @@ static bool misses_much(const struct sp_profile *profile)
 	return (double)profile->missing_weight > MISSING_LEAST * all;
 }
 
-static void add_losses(const struct report *report, const struct sp_profile *profile,
-		       struct clauses *clauses)
+void report_describe_lost(const struct sp_profile *profile, char *text, size_t size)
 {
 	char count[FORMAT_SIZE], share[FORMAT_SIZE];
 	uint64_t all = profile->samples + profile->lost_own;
+	*text = 0;
+	/* Other records than samples may be missing, which makes times unknown. */
 	if (!profile->lost && !misses_much(profile))
-		add_clause(clauses, "none lost");
+		snprintf(text, size, "%s lost", profile->times.unknown_ns ? "no samples" : "none");
 	else if (profile->lost && profile->lost_own == profile->lost)
-		add_clause(clauses, "%s lost (%s)", format_count(profile->lost, count),
-			   format_percent(share_of(profile->lost, all), share));
+		snprintf(text, size, "%s lost (%s)", format_count(profile->lost, count),
+			 format_share_short(share_of(profile->lost, all), share));
 	else if (profile->lost_own)
-		add_clause(clauses, "up to %s lost on these CPUs, about %s of them this workload's",
-			   format_count(profile->lost, count), format_count(profile->lost_own, share));
+		snprintf(text, size,
+			 "up to %s lost on these CPUs, about %s of them this workload's",
+			 format_count(profile->lost, count),
+			 format_count(profile->lost_own, share));
+}
+
+static void add_losses(const struct report *report, const struct sp_profile *profile,
+		       struct clauses *clauses)
+{
+	char lost[LOST_SIZE], count[FORMAT_SIZE], share[FORMAT_SIZE];
+	report_describe_lost(profile, lost, sizeof(lost));
+	if (*lost)
+		add_clause(clauses, "%s", lost);
 	if (profile->throttled_count)
 		add_clause(clauses, "throttled %s time%s (%s)",
 			   format_count(profile->throttled_count, count),
@@ -167,8 +192,8 @@ static void add_bounds(const struct sp_profile *profile, struct clauses *clauses
 		return;
 	format_bounds(&half, profile->missing_weight, profile->missing_weight, &low, &high);
 	if (high - low >= 0.01)
-		add_clause(clauses, "missing samples widen 50%% to %s-%s", format_percent(low, low_text),
-			   format_percent(high, high_text));
+		add_clause(clauses, "samples are missing: 50%% may in truth be %s to %s",
+			   format_share_short(low, low_text), format_share_short(high, high_text));
 }
 
 /*
@@ -187,13 +212,13 @@ static void add_stacks(const struct sp_profile *profile, enum sp_stack_end end,
 	char text[FORMAT_SIZE];
 	double share = share_of(profile->stacks[end], sp_profile_stack_count(profile));
 	if (share >= KIND_LEAST)
-		add_clause(clauses, "%s %s", format_percent(share, text),
+		add_clause(clauses, "%s %s", format_share_short(share, text),
 			   sp_stack_end_words(end)->text);
 }
 
 /*
- * Writes a line about incomplete stacks: "stacks: 57.3% complete, 42.7% truncated". Writes nothing if
- * at least STACKS_GOOD are complete.
+ * Writes a line about incomplete stacks: "stacks: 57.3% complete, 42.7% truncated". Writes nothing
+ * if at least STACKS_GOOD are complete.
  */
 static void write_stacks(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
@@ -210,20 +235,58 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 	add_stacks(profile, SP_STACK_NONE, &clauses);
 	if (share_of(profile->repaired, all) >= KIND_LEAST)
 		add_clause(&clauses, "%s completed from other samples",
-			   format_percent(share_of(profile->repaired, all), share));
+			   format_share_short(share_of(profile->repaired, all), share));
 	int column = fprintf(out, "stacks: ");
 	term_wrap(&report->term, clauses.text, column, INDENT, 0, out);
+}
+
+/* Shorter recordings may end before the first waits do. */
+#define MOSTLY_WAITS_LEAST_NS 200000000
+
+/*
+ * Returns whether the recorded command or processes used less than half of one CPU, and their waits
+ * were not recorded.
+ */
+static bool hides_waits(const struct report *report, const struct sp_profile *profile)
+{
+	static const char *const others[] = {"--all-cpus", "--cpu", "--cgroup", "--user", "--unit",
+					     "--uid", "--tid"};
+	const struct perf_event_attr *attr = report_attr(report, profile);
+	if (report->recording_count != 1 || report->live || !report->info->cmdline || !attr ||
+	    attr->exclude_kernel || report->duration_ns < MOSTLY_WAITS_LEAST_NS ||
+	    profile->weight >= report->duration_ns / 2 ||
+	    recordings_have_waits(report->recordings, 1))
+		return false;
+	const char *const *words = report->info->cmdline;
+	size_t program = sp_recorded_program(words);
+	/* In options of one letter, its value may have these letters, too: there is no advice. */
+	for (size_t i = 1; words[i] && (!program || i < program); i++) {
+		for (size_t j = 0; j < sizeof(others) / sizeof(*others); j++)
+			if (!strncmp(words[i], others[j], strlen(others[j])))
+				return false;
+		if (words[i][0] == '-' && words[i][1] != '-' && strpbrk(words[i], "aCGtu"))
+			return false;
+	}
+	return true;
 }
 
 /* Adds the total weight in its unit, such as seconds of CPU time. */
 static void add_weight(const struct report *report, const struct sp_profile *profile,
 		       struct clauses *clauses)
 {
-	char weight[FORMAT_SIZE];
+	char weight[FORMAT_SIZE], lasted[FORMAT_SIZE];
 	if (report->mode != SP_MODE_CPU)
 		return;
-	if (profile->weight_is_time)
-		add_clause(clauses, "%s of CPU time",
+	if (profile->weight_is_time && hides_waits(report, profile))
+		add_clause(clauses, "%s of CPU time in %s (--off-cpu records waits)",
+			   format_duration(&report->term, profile->weight, weight),
+			   format_duration(&report->term, report->duration_ns, lasted));
+	else if (profile->weight_is_time)
+		add_clause(clauses, "%s of %s",
+			   format_duration(&report->term, profile->weight, weight),
+			   report_cpu_time(report, profile));
+	else if (event_is_of_switches(profile->event))
+		add_clause(clauses, "%s off the CPU",
 			   format_duration(&report->term, profile->weight, weight));
 	else if (profile->weight_is_latency)
 		add_clause(clauses, "%s cycles of latency", format_count(profile->weight, weight));
@@ -271,18 +334,33 @@ void report_write_event(const struct report *report, const struct sp_profile *pr
 	/* Time passes filters without a sample, too. */
 	bool timed = report->mode != SP_MODE_CPU && profile->weight_is_time;
 	if (report->filtered && (timed ? profile->shown_weight : profile->shown_samples))
-		add_clause(&clauses, "filters pass %s%s (%s)",
+		add_clause(&clauses, "filters pass %s%s (%s%s)",
 			   timed ? format_duration(&report->term, profile->shown_weight, count) :
 				   format_count(profile->shown_samples, count),
 			   timed ? "" : " of them",
-			   format_percent(share_of(profile->shown_weight, profile->weight), share));
+			   format_share_short(share_of(profile->shown_weight, profile->weight),
+					      share),
+			   timed || profile->of_branches ? ""
+			   : profile->weight_is_time	 ? " of the time"
+							 : " of the total");
 	add_bounds(profile, &clauses);
 	uint64_t stacks = sp_profile_stack_count(profile);
 	double complete = share_of(profile->stacks[SP_STACK_COMPLETE], stacks);
 	if (profile->has_callchains && stacks && complete >= STACKS_GOOD)
-		add_clause(&clauses, "stacks %s complete", format_percent(complete, share));
+		add_clause(&clauses, "stacks %s complete", format_share_short(complete, share));
 	write_words(report, 0, clauses.text, out);
 	times_write_idle(&report->term, profile, out);
+	if (report->other_samples && profile == report->profiles[0]) {
+		/* info has one recording only. */
+		char *command = report->recording_count > 1 ? xstrdup("sprof info -i FILE")
+							    : report_command(report, "sprof info");
+		char *text = xasprintf("not shown: %s sample%s of other events; %s lists them",
+				       format_count(report->other_samples, count),
+				       report->other_samples == 1 ? "" : "s", command);
+		write_words(report, 0, text, out);
+		free(command);
+		free(text);
+	}
 	write_stacks(report, profile, out);
 	if (report->callers) {
 		fputs("callers of ", out);
@@ -291,24 +369,20 @@ void report_write_event(const struct report *report, const struct sp_profile *pr
 	}
 }
 
-/* Returns the profile's index; their number if it is not in the report. */
-static size_t index_of(const struct report *report, const struct sp_profile *profile)
-{
-	size_t at = 0;
-	while (at < report->profile_count && report->profiles[at] != profile)
-		at++;
-	return at;
-}
-
 /* Returns whether one kind of a hybrid machine's CPUs counted the event: the attr has its PMU. */
 static bool is_of_one_pmu(const struct report *report, const struct sp_profile *profile)
 {
-	size_t at = index_of(report, profile);
-	if (!report->events || at == report->profile_count)
-		return false;
-	const struct perf_event_attr *attr = &report->events[at]->attr;
-	return (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) &&
+	const struct perf_event_attr *attr = report_attr(report, profile);
+	return attr &&
+	       (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) &&
 	       attr->config >> 32;
+}
+
+/* Returns whether the event is a clock that samples less often than sprof advises. */
+static bool has_slow_clock(const struct report *report, const struct sp_profile *profile)
+{
+	return profile->weight_is_time &&
+	       report_period(report, profile) > 1000000000 / SP_FAST_HZ;
 }
 
 /* Writes the reason why there are no samples. Its text depends on the sampling period. */
@@ -316,35 +390,41 @@ static void describe_no_samples(const struct report *report, const struct sp_pro
 				char *buffer, size_t size)
 {
 	char period[FORMAT_SIZE];
-	size_t at = index_of(report, profile);
-	uint64_t periods = at < report->profile_count ? report_period(report, at) : 0;
+	uint64_t periods = report_period(report, profile);
 	if (profile->weight_is_time && periods) {
-		const struct perf_event_attr *attr = &report->events[at]->attr;
-		struct sp_lock_in lock_in;
-		snprintf(buffer, size, "No samples: the target used less than one sampling period "
-			 "(%s) of CPU time%s%s.", format_duration(&report->term, periods, period),
+		const struct perf_event_attr *attr = report_attr(report, profile);
+		bool in_step = false;
+		for (size_t i = 0; i < report->finding_count; i++)
+			in_step |= report->findings[i]->kind == SP_FINDING_LOCK_IN;
+		snprintf(buffer, size, "No samples: the recorded threads used less than one "
+			 "sampling period (%s) of CPU time%s%s.",
+			 format_duration(&report->term, periods, period),
 			 attr->exclude_kernel ? " in user code" : "",
-			 sp_lock_in_find(attr, 0, &lock_in) ? ", or slept whenever a sample was due" : "");
+			 in_step ? ", or slept whenever a sample was due" : "");
 	} else if (periods == 1)
 		snprintf(buffer, size, "No samples: %s did not occur.", profile->event);
 	else if (periods)
-		snprintf(buffer, size, "No samples: %s occurred less often than one sampling period "
-			 "(%s events).", profile->event, format_count(periods, period));
+		snprintf(buffer, size,
+			 "No samples: %s occurred less often than one sampling period (%s events).",
+			 profile->event, format_count(periods, period));
 	else
-		snprintf(buffer, size, "No samples: %s occurred less often than one sampling period.",
+		snprintf(buffer, size,
+			 "No samples: %s occurred less often than one sampling period.",
 			 profile->event);
 }
 
 void report_write_empty(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
-	char what[256], count[FORMAT_SIZE];
-	const char *remedy;
+	char what[256], count[FORMAT_SIZE], *made = NULL;
+	char *command = report_command(report, "sprof report");
+	const char *remedy = NULL, *does = NULL;
 	if (profile->samples) {
 		snprintf(what, sizeof(what), "None of the %s samples passes the filters.",
 			 format_count(profile->samples, count));
-		remedy = "'sprof report' without filters shows them.";
+		does = "without filters shows them.";
 	} else if (report->damaged) {
-		snprintf(what, sizeof(what), "No samples in the readable part of the damaged file.");
+		snprintf(what, sizeof(what),
+			 "No samples in the readable part of the damaged file.");
 		remedy = "Compare its size with the original's: the copy may be incomplete.";
 	} else if (profile->lost) {
 		snprintf(what, sizeof(what), "All samples of this event were lost.");
@@ -352,15 +432,26 @@ void report_write_empty(const struct report *report, const struct sp_profile *pr
 	} else if (is_of_one_pmu(report, profile)) {
 		snprintf(what, sizeof(what), "No samples: the target did not run on the CPUs that "
 			 "count %s, or for less than one sampling period.", profile->event);
-		remedy = "'sprof report' without -e and --per-pmu adds up all kinds of CPU.";
+		does = "without -e and --per-pmu adds up all kinds of CPU.";
 	} else {
 		describe_no_samples(report, profile, what, sizeof(what));
-		remedy = "Record for longer, or at a higher rate (-F 20000).";
+		remedy = has_slow_clock(report, profile)
+				 ? "Record its waits (--off-cpu), children that ran before (-p "
+				   "PID --descendants), or at a higher rate (-F 4999)."
+			 : profile->weight_is_time
+				 ? "Record its waits (--off-cpu), or children that ran before (-p "
+				   "PID --descendants)."
+				 : "Record for longer, or with children that ran before (-p "
+				   "PID --descendants).";
 	}
+	if (does)
+		made = xasprintf("'%s' %s", command, does);
 	fprintf(out, "%*s", INDENT, "");
 	write_words(report, INDENT, what, out);
 	fprintf(out, "%*s%s ", INDENT, "", term_glyph(&report->term, "→", "->"));
-	write_words(report, INDENT + 3 - report->term.utf8, remedy, out);
+	write_words(report, INDENT + 3 - report->term.utf8, made ?: remedy, out);
+	free(made);
+	free(command);
 }
 
 static const struct sp_profile *first_with_rows(const struct report *report)
@@ -371,21 +462,29 @@ static const struct sp_profile *first_with_rows(const struct report *report)
 	return NULL;
 }
 
-/* Returns whether text shows a row with the mark of a share that varies. */
-static bool shows_varying(const struct report *report)
+/* Writes the meaning of the marks that text shows. */
+static void write_marks(const struct report *report, FILE *out)
 {
+	bool between = false, within = false;
 	for (size_t i = 0; i < report->profile_count && !report->hide_rows; i++) {
 		const struct sp_profile *profile = report->profiles[i];
 		size_t count = report_text_row_count(report, profile);
-		for (size_t j = 0; j < count; j++) {
-			const struct sp_row *row = sp_profile_row(profile, j);
-			const struct sp_between *between =
-				report_by_total(report) ? row->total_between : row->self_between;
-			if (between && between->varies)
-				return report->interval != SHOWN_WITHIN;
-		}
+		between |= report_shows_mark(report, profile, count, MARK_BETWEEN);
+		within |= report_shows_mark(report, profile, count, MARK_WITHIN);
 	}
-	return false;
+	report_write_marks(report, between, within, out);
+}
+
+/* Returns whether a row is of several threads of one process, by its name. */
+static bool has_pools(const struct report *report, const struct sp_profile *profile)
+{
+	bool any = false;
+	bool by_process = report_has_key(report, SP_KEY_PID);
+	for (size_t i = 0; i < profile->row_count && by_process && !any; i++) {
+		const char *comm = sp_profile_row(profile, i)->comm;
+		any = comm && strstr(comm, " threads)");
+	}
+	return any;
 }
 
 /* Writes the legend of the columns after the first event with rows, once for the report. */
@@ -404,48 +503,48 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 			 wakers ? times ? "blocked time that wake-ups ended" : "all wake-ups" :
 			 report->mode != SP_MODE_CPU ? "the threads' time" :
 			 times ? "total CPU time" : "the event's total";
-	if (wakers || (!report->column_count && !report_has_intervals(report)))
+	bool ranges = !wakers && (report->column_count || report_has_intervals(report));
+	if (!ranges)
 		snprintf(text, sizeof(text), "Percentages are of %s.", of);
 	else
 		snprintf(text, sizeof(text),
-			 "Percentages are of %s; %s is the 95%% confidence interval%s%s.", of,
+			 "Percentages are of %s; %s is the 95%% confidence interval%s.", of,
 			 term_glyph(&report->term, "low–high", "low-high"),
-			 report->interval == SHOWN_BETWEEN ? " for another run" : "",
-			 !shows_varying(report)		   ? ""
-			 : report->interval == SHOWN_BETWEEN ? "; with ~, the share varies"
-			 : report->recording_count > 1	   ? "; ~: for another run, as runs differ"
-					: "; ~: for another run, as the share varies over time");
+			 report->interval == SHOWN_BETWEEN ? " for another run" : "");
 	write_words(report, 0, text, out);
+	if (ranges)
+		write_marks(report, out);
 	if (report->mode == SP_MODE_LATENCY)
 		write_words(report, 0,
-			    "Latency is time until the process ends, not the latency of requests. "
-			    "Without wake-ups (record --wakers), the wait for a CPU after one is "
-			    "blocked time.",
+			    "Latency is time until the process ends, not the latency of requests.",
 			    out);
 	if (report->mode != SP_MODE_CPU && times && !report->column_count && !report->hide_rows)
 		fprintf(out, "Time is in ms; %s.\n", wakers ? "runnable: from wake-up to running" :
 			"runnable threads wait for a CPU");
+	if (report->mode != SP_MODE_CPU && !report->hide_rows && has_pools(report, profile))
+		write_words(report, 0, "Threads of a process with one name are one row; "
+			    "-T --percent-limit 0 shows each.", out);
 	if (wakers && !report->hide_rows && report_has_key(report, SP_KEY_WAKER))
 		write_words(report, 0, "Threads are first; [interrupt] is a timer that expired, or "
 			    "a device.", out);
 	if (report->mode != SP_MODE_CPU && !report->hide_rows && report_by_total(report) &&
-	    report_has_key(report, SP_KEY_SRCLINE))
+	    profile->times.waits && report_has_key(report, SP_KEY_SRCLINE))
 		write_words(report, 0, "Each frame has a row; --no-children shows only the "
 			    "innermost line of each wait.", out);
 	term_end(&report->term, TERM_DIM, out);
 }
 
 /* Writes a blank line and the call tree, if there is one. */
-static bool write_tree(const struct report *report, const struct sp_profile *profile, FILE *out)
+static void write_tree(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	if (!profile->tree || !profile->tree->child_count)
-		return true;
+		return;
 	if (!report->hide_rows || !report->quiet)
 		putc('\n', out);
-	return tree_write(report, profile, out);
+	tree_write(report, profile, out);
 }
 
-static bool write_profile(const struct report *report, const struct sp_profile *profile, FILE *out)
+static void write_profile(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	if (report->profile_count > 1)
 		putc('\n', out);
@@ -457,46 +556,44 @@ static bool write_profile(const struct report *report, const struct sp_profile *
 	}
 	if (!profile->row_count) {
 		report_write_empty(report, profile, out);
-		return true;
+		return;
 	}
 	write_legend(report, profile, out);
-	if (!report->hide_rows && !table_write(report, profile, out))
-		return false;
-	return write_tree(report, profile, out);
+	if (!report->hide_rows)
+		table_write(report, profile, out);
+	write_tree(report, profile, out);
 }
 
 /* Writes an event group as one table, then each event's call tree. */
-static bool write_group(const struct report *report, const struct joint_view *view, FILE *out)
+static void write_group(const struct report *report, const struct joint_view *view, FILE *out)
 {
 	const struct sp_group *group = view->group;
-	bool done = true;
 	if (report->profile_count > group->profile_count)
 		putc('\n', out);
 	for (size_t i = 0; i < group->profile_count && !report->quiet; i++)
 		report_write_event(report, view->profiles[i], out);
 	if (!group->row_count) {
 		report_write_empty(report, view->profiles[0], out);
-		return true;
+		return;
 	}
 	for (size_t i = 0; i < group->profile_count; i++)
 		write_legend(report, view->profiles[i], out);
 	if (!report->hide_rows)
-		done = table_write_group(report, view, out);
-	for (size_t i = 0; i < group->profile_count && done; i++) {
+		table_write_group(report, view, out);
+	for (size_t i = 0; i < group->profile_count; i++) {
 		const struct sp_profile *profile = view->profiles[i];
 		if (!profile->tree || !profile->tree->child_count)
 			continue;
 		putc('\n', out);
 		write_styled(report, TERM_TITLE, profile->event, out);
 		putc('\n', out);
-		done = tree_write(report, profile, out);
+		tree_write(report, profile, out);
 	}
-	return done;
 }
 
 /*
- * Returns the event group to write in place of this profile, if the profile is the group's leader; else
- * NULL. *ret: whether the profile is in any group.
+ * Returns the event group to write in place of this profile, if the profile is the group's leader;
+ * else NULL. *ret: whether the profile is in any group.
  */
 static const struct joint_view *group_of(const struct report *report,
 					 const struct sp_profile *profile, bool *ret)
@@ -511,24 +608,56 @@ static const struct joint_view *group_of(const struct report *report,
 	return NULL;
 }
 
-/* Writes the command for the code of the hottest function, on a terminal with room for it. */
+/* Returns whether another row has the function, with another value of a key. */
+static bool is_split(const struct sp_profile *profile, const struct sp_row *row, enum sp_key key)
+{
+	const char *value = row_text(row, key);
+	for (size_t i = 0; value && i < profile->row_count; i++) {
+		const struct sp_row *other = sp_profile_row(profile, i);
+		if (!strcmp(other->function, row->function) && strcmp(row_text(other, key), value))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Writes the command for the code of the hottest function, on a terminal with room for it. Options
+ * select the row's event, comm and dso if there are others.
+ */
 static void write_next(const struct report *report, FILE *out)
 {
 	const struct sp_profile *profile = first_with_rows(report);
 	const struct sp_row *row = profile ? sp_profile_row(profile, 0) : NULL;
-	char text[160];
-	if (report->quiet || report->hide_rows || report->recording_count != 1 ||
-	    report->callers || report->callees || !report->order_by_self ||
+	if (report->quiet || report->hide_rows || report->recording_count != 1 || report->live ||
+	    report->callers || report->callees || !report->order_by_self || report->filtered ||
 	    report->mode != SP_MODE_CPU || !row || !row->function || !row->identity ||
 	    row->inlined || row->level != SP_LEVEL_USER)
 		return;
-	bool is_default = !strcmp(report->path, "sprof.data");
-	int size = snprintf(text, sizeof(text),
-			    "The instructions of the first row: sprof annotate %s%s%s'%s'",
-			    is_default ? "" : "-i ", is_default ? "" : report->path,
-			    is_default ? "" : " ", row->function);
-	if (size >= (int)sizeof(text) || size > report->term.width ||
-	    strchr(row->function, '\'') || strpbrk(report->path, " '\"\\$`&|;<>()*?[]~#!"))
+	const struct {
+		const char *option, *value;
+	} options[] = {
+		{"-i", strcmp(report->path, "sprof.data") ? report->path : NULL},
+		{"-e", report->profile_count > 1 ? profile->event : NULL},
+		{"-c", is_split(profile, row, SP_KEY_COMM) ? row->comm : NULL},
+		{"-d", is_split(profile, row, SP_KEY_DSO) ? row->dso : NULL},
+		{"", row->function},
+	};
+	char text[160];
+	int size =
+		snprintf(text, sizeof(text), "The instructions of the first row: sprof annotate");
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		const char *value = options[i].value;
+		if (!value || size >= (int)sizeof(text))
+			continue;
+		bool plain = *options[i].option && value[strspn(value, PLAIN)] == '\0';
+		/* Text has several threads as one comm: "worker-* (16 threads)". */
+		if (strchr(value, '\'') || (value == row->comm && strchr(value, '*')))
+			return;
+		size += snprintf(text + size, sizeof(text) - (size_t)size, "%s%s%s%s%s%s",
+				 *options[i].option ? " " : "", options[i].option, " ",
+				 plain ? "" : "'", value, plain ? "" : "'");
+	}
+	if (size >= (int)sizeof(text) || size > report->term.width)
 		return;
 	putc('\n', out);
 	term_begin(&report->term, TERM_DIM, out);
@@ -540,12 +669,11 @@ static void write_next(const struct report *report, FILE *out)
 static void write_browser(const struct report *report, FILE *out)
 {
 #ifdef HAVE_NCURSES
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_./:@%+=,-";
 	char text[160];
 	bool usual = !strcmp(report->path, "sprof.data");
-	if (!report->term.terminal || report->quiet || report->recording_count > 1 ||
-	    *report->path == '-' || report->path[strspn(report->path, plain)] ||
+	if (!report->term.terminal || report->quiet || report->live ||
+	    report->recording_count > 1 || *report->path == '-' ||
+	    report->path[strspn(report->path, PLAIN)] ||
 	    !first_with_rows(report))
 		return;
 	snprintf(text, sizeof(text), "Browse it with keys: sprof browse%s%s", usual ? "" : " ",
@@ -568,10 +696,10 @@ static bool write_text(const struct report *report, FILE *out)
 	for (size_t i = 0; i < report->profile_count; i++) {
 		bool grouped;
 		const struct joint_view *view = group_of(report, report->profiles[i], &grouped);
-		if (view && !write_group(report, view, out))
-			return false;
-		if (!grouped && !write_profile(report, report->profiles[i], out))
-			return false;
+		if (view)
+			write_group(report, view, out);
+		else if (!grouped)
+			write_profile(report, report->profiles[i], out);
 	}
 	write_next(report, out);
 	write_browser(report, out);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shortening of C++ and Java names to fit a column. */
+/* Shortening of C++, Java, Python and JavaScript names to fit a column. */
 #include "out/format_value.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include "memory.h"
 
 /* Returns the bracket that closes the one at `open`, or NULL. The > of "->" closes nothing. */
 static const char *closing(const char *open, char begin, char end)
@@ -28,18 +29,30 @@ static bool is_operator(const char *name, const char *at)
 	return before >= size && !memcmp(name + before - size, word, size);
 }
 
+/* Returns the text after `word` if `text` begins with it, else NULL. */
+static const char *skip(const char *text, const char *word)
+{
+	size_t size = strlen(word);
+	return text && !strncmp(text, word, size) ? text + size : NULL;
+}
+
 /* Returns a copy in which `dots` replaces the contents of the outermost brackets. */
 static char *empty_brackets(const char *text, char begin, char end, const char *dots)
 {
 	size_t size = strlen(dots);
-	char *copy = malloc(strlen(text) + 1), *to = copy; /* it never gets longer */
-	for (const char *at = text; copy && *at;) {
+	char *copy = xmalloc(strlen(text) + 1), *to = copy; /* it never gets longer */
+	for (const char *at = text; *at;) {
 		const char *close = NULL;
 		if (*at == begin && !(begin == '<' && is_operator(text, at)))
 			close = closing(at, begin, end);
-		/* Keeps "(anonymous namespace)" and "()", and contents shorter than the dots. */
-		if (!close || (size_t)(close - at) <= size + 1 ||
-		    !strncmp(at, "(anonymous namespace)", 21)) {
+		/*
+		 * Keeps "(anonymous namespace)", JavaScript's "(anonymous)" and "()", Python's
+		 * "<module> (file.py)", and contents shorter than the dots.
+		 */
+		bool python = begin == '(' ? at > text && at[-1] == ' ' && at[1] != '*'
+					   : at == text && close && close[1] == ' ';
+		if (!close || (size_t)(close - at) <= size + 1 || skip(at, "(anonymous") ||
+		    python) {
 			*to++ = *at++;
 			continue;
 		}
@@ -49,16 +62,8 @@ static char *empty_brackets(const char *text, char begin, char end, const char *
 		*to++ = end;
 		at = close + 1;
 	}
-	if (copy)
-		*to = '\0';
+	*to = '\0';
 	return copy;
-}
-
-/* Returns the text after `word` if `text` begins with it, else NULL. */
-static const char *skip(const char *text, const char *word)
-{
-	size_t size = strlen(word);
-	return text && !strncmp(text, word, size) ? text + size : NULL;
 }
 
 /*
@@ -81,8 +86,8 @@ static const char *skip_argument(const char *text, const char *word, const char 
 }
 
 /*
- * Skips a basic_string or basic_string_view with default arguments. Returns its end and its short name,
- * or NULL if `text` does not begin with one.
+ * Skips a basic_string or basic_string_view with default arguments. Returns its end and its short
+ * name, or NULL if `text` does not begin with one.
  */
 static const char *skip_string(const char *text, const char **name_ret)
 {
@@ -112,8 +117,8 @@ static const char *skip_string(const char *text, const char **name_ret)
 /* Returns a copy with short names of string types, such as std::string. */
 static char *short_strings(const char *text)
 {
-	char *copy = malloc(strlen(text) + 1), *to = copy; /* it never gets longer */
-	while (copy && *text) {
+	char *copy = xmalloc(strlen(text) + 1), *to = copy; /* it never gets longer */
+	while (*text) {
 		const char *name, *end = *text == 's' ? skip_string(text, &name) : NULL;
 		if (end) {
 			to = stpcpy(to, name);
@@ -122,8 +127,7 @@ static char *short_strings(const char *text)
 			*to++ = *text++;
 		}
 	}
-	if (copy)
-		*to = '\0';
+	*to = '\0';
 	return copy;
 }
 
@@ -147,27 +151,94 @@ static const char *skip_package(const char *name)
 	return at == start ? name : at;
 }
 
+/* Returns the end of a name before its symbol version ("@@GLIBC_2.34"); NULL: it has none. */
+static const char *version_of(const char *name)
+{
+	const char *version = strstr(name, "@@");
+	return version ? version : strstr(name, "@GLIBC_");
+}
+
+/* Returns whether a dot precedes the name of a part that a compiler made of a function. */
+static bool is_clone(const char *dot)
+{
+	static const char *const words[] = {".constprop", ".isra", ".part", ".cold", ".lto_priv",
+					    ".llvm"};
+	bool clone = !((dot[1] | 32) >= 'a' && (dot[1] | 32) <= 'z') && dot[1] != '_';
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		clone |= skip(dot, words[i]) != NULL;
+	return clone;
+}
+
+/* Returns where a name may begin after its next scope, or a path after its next folder; or NULL. */
+static const char *next_part(const char *at, bool path)
+{
+	for (int depth = 0; *at; at++) {
+		if (path && *at == '/' && strchr(at, ':'))
+			return at;
+		depth += strchr("<({[", *at) != NULL;
+		depth -= strchr(">)}]", *at) != NULL;
+		if (path || depth)
+			continue;
+		if (at[0] == ':' && at[1] == ':' && at[2])
+			return at + 2;
+		if (*at == '.' && !is_clone(at))
+			return at + 1;
+	}
+	return NULL;
+}
+
+/*
+ * Replaces outer scopes, or the folders before a position in a file, as the end of a name
+ * distinguishes it: "BaseHandler.start_response", "parse /home/me/app.js:2:20". Returns a copy;
+ * NULL: it has none.
+ */
+static char *cut_left(const struct term *term, const char *name, int width, const char *dots)
+{
+	const char *space = strrchr(name, ' ');
+	bool path = space && strchr(space, '/');
+	const char *begin = path ? space + 1 : name, *at = begin, *next;
+	char *cut = NULL;
+	if (space && !path)
+		return NULL;
+	while ((next = next_part(at + (cut && path), path)) &&
+	       (!cut || term_text_width(term, cut) > width)) {
+		at = next;
+		free(cut);
+		cut = xmalloc(strlen(name) + strlen(dots) + 1);
+		stpcpy(stpcpy(mempcpy(cut, name, (size_t)(begin - name)), dots), at);
+	}
+	return cut;
+}
+
 const char *name_shorten(const struct term *term, const char *name, int width, char **made)
 {
 	char *cut;
 	*made = NULL;
-	if (strstr(name, "basic_string")) {
+	if (strstr(name, "basic_string"))
 		name = *made = short_strings(name);
-		if (!name)
-			return NULL;
-	}
 	if (!width || term_text_width(term, name) <= width)
 		return name;
-	const char *dots = term_glyph(term, "…", "~");
+	const char *version = version_of(name), *dots = term_glyph(term, "…", "~");
+	if (version && version > name) {
+		cut = xstrndup(name, (size_t)(version - name));
+		free(*made);
+		name = *made = cut;
+		if (term_text_width(term, name) <= width)
+			return name;
+	}
 	for (const char *brackets = "()<>"; *brackets; brackets += 2) {
 		cut = empty_brackets(name, brackets[0], brackets[1], dots);
 		free(*made);
 		*made = cut;
 		name = cut;
-		if (cut && *brackets == '(' && term_text_width(term, cut) > width)
+		if (*brackets == '(' && term_text_width(term, cut) > width)
 			name = skip_package(cut);
-		if (!name || term_text_width(term, name) <= width)
-			break;
+		if (term_text_width(term, name) <= width)
+			return name;
 	}
-	return name;
+	cut = cut_left(term, name, width, dots);
+	if (!cut)
+		return name;
+	free(*made);
+	return *made = cut;
 }

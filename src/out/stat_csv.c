@@ -5,7 +5,7 @@
  * quotes nothing, except names that contain the separator or look like a formula.
  */
 #include <math.h>
-#include "out/cell.h"
+#include "out/csv_cell.h"
 #include "out/stat_internal.h"
 
 static void put_place(const struct stat_line *line)

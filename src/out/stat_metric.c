@@ -5,7 +5,7 @@
  */
 #include <string.h>
 #include "json.h"
-#include "out/cell.h"
+#include "out/csv_cell.h"
 #include "out/stat_internal.h"
 
 #define COLUMN_WIDTH 20

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "memory.h"
 #include "out/stat_internal.h"
 
 /* Width of the widest common unit: "msec". */
@@ -67,7 +68,7 @@ void stat_put_table(const struct stat_style *style, const struct stat_table *tab
 			unit_width = (int)strlen(table->events[i]->unit);
 	bool by_event = style->aggregate == SP_STAT_CPU || style->aggregate == SP_STAT_THREAD;
 	struct ranked_thread *ranks = style->aggregate == SP_STAT_THREAD
-				       ? calloc(table->place_count + 1, sizeof(*ranks)) : NULL;
+				       ? xcalloc(table->place_count + 1, sizeof(*ranks)) : NULL;
 	size_t outer = by_event ? table->event_count : table->place_count;
 	size_t inner = by_event ? table->place_count : table->event_count;
 	for (size_t i = 0; i < outer; i++) {

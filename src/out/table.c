@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "memory.h"
 #include "out/columns.h"
 
 /* Least width of a name that is cut for its suffix. In narrower columns, the suffix is left out. */
@@ -79,7 +80,7 @@ static int put_text(const struct term *term, const struct column *column, const 
 		mark && width && term_text_width(term, text) > width ? strrchr(text, mark) : NULL;
 	int room = end ? width - term_text_width(term, end) : 0;
 	if (end && end > text && room > 1)
-		head = strndup(text, (size_t)(end - text));
+		head = xstrndup(text, (size_t)(end - text));
 	if (!head)
 		return term_put(term, text, width, out);
 	int used = term_put(term, head, room, out) + term_put(term, end, 0, out);
@@ -87,7 +88,16 @@ static int put_text(const struct term *term, const struct column *column, const 
 	return used;
 }
 
-static bool write_cell(const struct row_table *table, const struct table_line *cells, size_t index,
+/* Returns a short form of a dso: "[kernel]", "libpython3.11" for "libpython3.11.so.1.0". */
+static char *short_dso(const char *dso)
+{
+	const char *version = strstr(dso, ".so");
+	return !strcmp(dso, "[kernel.kallsyms]") ? xstrdup("[kernel]")
+	       : version && version > dso	 ? xstrndup(dso, (size_t)(version - dso))
+						 : xstrdup(dso);
+}
+
+static void write_cell(const struct row_table *table, const struct table_line *cells, size_t index,
 		       FILE *out)
 {
 	const struct sp_row *row = cells->row;
@@ -107,11 +117,11 @@ static bool write_cell(const struct row_table *table, const struct table_line *c
 	width -= suffix;
 	if (column_level_width(table, index))
 		write_level(term, level_of(row, column), out);
-	if (column_is_code(column)) {
+	if (column_is_code(column))
 		text = name_shorten(term, text, term->width ? width : 0, &made);
-		if (!text)
-			return false;
-	}
+	else if (column->kind == COLUMN_KEY + SP_KEY_DSO && term->width &&
+		 term_text_width(term, text) > width)
+		text = made = short_dso(text);
 	if (column_is_number(column))
 		term_pad(width - term_text_width(term, text), out);
 	enum term_style style = cell_style(table, cells, column);
@@ -127,7 +137,6 @@ static bool write_cell(const struct row_table *table, const struct table_line *c
 	if (!last)
 		term_pad((pads ? width - used : 0) + COLUMN_GAP, out);
 	free(made);
-	return true;
 }
 
 void table_write_titles(const struct row_table *table, FILE *out)
@@ -148,8 +157,8 @@ void table_write_titles(const struct row_table *table, FILE *out)
 }
 
 /*
- * Writes the keys that have one value in all rows, and removes their columns: "All rows: comm demo, dso
- * demo". Returns false if there are none.
+ * Writes the keys that have one value in all rows, and removes their columns: "All rows: comm demo,
+ * dso demo". Returns false if there are none.
  */
 static bool write_constants(struct row_table *table, FILE *out)
 {
@@ -172,33 +181,29 @@ static bool write_constants(struct row_table *table, FILE *out)
 	return *before == ',';
 }
 
-bool table_choose_columns(struct row_table *table, FILE *out)
+void table_choose_columns(struct row_table *table, FILE *out)
 {
-	bool done = columns_choose(table);
-	bool headed = done && !table->report->keep_keys && write_constants(table, out);
+	columns_choose(table);
+	bool headed = !table->report->keep_keys && write_constants(table, out);
 	if (!table->report->quiet && !headed)
 		putc('\n', out);
-	return done;
 }
 
-bool table_write_row(const struct row_table *table, const struct table_line *cells, FILE *out)
+void table_write_row(const struct row_table *table, const struct table_line *cells, FILE *out)
 {
-	bool done = true;
-	for (size_t i = 0; done && i < table->count; i++)
-		done = write_cell(table, cells, i, out);
+	for (size_t i = 0; i < table->count; i++)
+		write_cell(table, cells, i, out);
 	putc('\n', out);
-	return done;
 }
 
-static bool write_rows(struct row_table *table, FILE *out)
+static void write_rows(struct row_table *table, FILE *out)
 {
-	bool done = table_choose_columns(table, out) && columns_fit(table);
-	if (done)
-		table_write_titles(table, out);
-	for (size_t i = 0; done && i < table->row_count; i++)
-		done = table_write_row(table, &table->rows[i], out);
+	table_choose_columns(table, out);
+	columns_fit(table);
+	table_write_titles(table, out);
+	for (size_t i = 0; i < table->row_count; i++)
+		table_write_row(table, &table->rows[i], out);
 	free(table->columns);
-	return done;
 }
 
 /* Writes how many rows are hidden, and the share of self that they have together (`rest`). */
@@ -217,8 +222,10 @@ static void write_left_out(const struct report *report, size_t count, double res
 			 report_by_total(report) ? ""
 			 : rest > 0		 ? ", "
 						 : " without self time",
-			 report_by_total(report) || rest <= 0 ? "" : format_percent(rest, share),
+			 report_by_total(report) || rest <= 0 ? ""
+							      : format_share_short(rest, share),
 			 report_by_total(report) || rest <= 0 ? "" : " in all",
+			 report->live ? "; --limit 0 shows them" :
 			 report->row_coverage > 0 || report->row_limit > 0 ?
 				 "; --percent-limit 0 shows them" : "");
 	term_begin(&report->term, TERM_DIM, out);
@@ -226,12 +233,15 @@ static void write_left_out(const struct report *report, size_t count, double res
 	term_end(&report->term, TERM_DIM, out);
 }
 
-/* Most lines of functions at the beginning of threads' stacks, and room for a thread's name in
+/* Most lines of functions in all of a thread's stacks, and room for a thread's name in
  * them. */
 #define ENTRY_LINES 3
 #define COMM_ROOM 20
 
-/* Share of time with stacks below which functions of all stacks have rows: shares are not exact enough. */
+/*
+ * Share of time with stacks below which functions of all stacks have rows: shares are not exact
+ * enough.
+ */
 #define LEAST_STACKS 0.05
 
 /* Returns the share of the time that has stacks. Rows without samples have the other time. */
@@ -246,10 +256,14 @@ static double share_of_stacks(const struct sp_profile *profile)
 	return share;
 }
 
-/* Returns whether a row's function is in all stacks, as far as is printed, and only calls others. */
-static bool is_entry(const struct sp_row *row, double stacks)
+/*
+ * Returns whether a row's function only calls others, and is in all stacks, as far as is printed.
+ * In mode cpu it is in most stacks, as functions that start a program or a runtime are.
+ */
+static bool is_entry(const struct report *report, const struct sp_row *row, double stacks)
 {
-	return row->total.samples && row->total.share.value >= stacks - 0.00005 &&
+	double least = report->mode == SP_MODE_CPU ? stacks / 2 : stacks - 0.00005;
+	return row->total.samples && row->total.share.value > least &&
 	       row->self.share.value < 0.005 * stacks;
 }
 
@@ -259,27 +273,31 @@ static bool is_of(const struct sp_row *row, const char *comm)
 }
 
 /*
- * Moves the functions at the beginning of all stacks of a thread (NULL: of all threads) to the
- * front of the rows, which are ordered by total. Returns their number; 0 if there are less than
- * two, or no others.
+ * Moves the functions in all stacks of a thread (NULL: of all threads) to the front of the rows,
+ * which are ordered by total. Returns their number; 0 if there are less than two, or no others. In
+ * mode cpu, the last one stays: it calls several functions, as main does.
  */
-static size_t find_entries(struct table_line *rows, size_t count, const char *comm, double stacks)
+static size_t find_entries(const struct report *report, struct table_line *rows, size_t count,
+			   const char *comm, double stacks)
 {
 	size_t entries = 0, end = 0;
 	bool others = false;
 	for (size_t i = 0; i < count; i++) {
 		bool counts = is_of(rows[i].row, comm) && (!comm || rows[i].row->total.samples);
-		bool entry = counts && is_entry(rows[i].row, stacks) && !end;
+		/* Functions in all stacks are in order of their names. */
+		bool entry = counts && is_entry(report, rows[i].row, stacks) &&
+			     (!end || report->mode != SP_MODE_CPU);
 		others |= counts && !entry;
 		entries += entry;
 		if (counts && !entry && rows[i].row->total.samples && !end)
 			end = i + 1;
 	}
+	entries -= entries && report->mode == SP_MODE_CPU;
 	if (entries < 2 || !others)
 		return 0;
 	for (size_t i = 0, moved = 0; moved < entries; i++) {
 		const struct table_line found = rows[i];
-		if (!is_of(found.row, comm) || !is_entry(found.row, stacks))
+		if (!is_of(found.row, comm) || !is_entry(report, found.row, stacks))
 			continue;
 		memmove(rows + moved + 1, rows + moved, (i - moved) * sizeof(*rows));
 		rows[moved++] = found;
@@ -287,37 +305,87 @@ static size_t find_entries(struct table_line *rows, size_t count, const char *co
 	return entries;
 }
 
+static const char *entry_name(const struct table_line *line)
+{
+	return line->row->function ?: line->row->symbol;
+}
+
+/* Returns whether a function starts each program or thread, so that its name says little. */
+static bool is_start(const char *name)
+{
+	return !strcmp(name, "_start") || !strcmp(name, "main") || !strcmp(name, "start_thread") ||
+	       !strncmp(name, "__libc_start_", 13) || !strncmp(name, "clone", 5);
+}
+
 /*
- * Writes functions in one line: "stacks begin with (100.00%): _start, main", or "stacks of worker
- * begin with (48.10%): ...".
+ * Writes names after `used` columns. Without room for all, the start of the program gives way, then
+ * the outermost functions.
+ */
+static void put_entry_names(const struct term *term, const struct table_line *rows, size_t entries,
+			    int used, FILE *out)
+{
+	bool *shown = xcalloc(entries, sizeof(*shown));
+	int room = term->width - used - (int)strlen(", 1000 more");
+	size_t count = 0, written = 0;
+	for (int starts = 0; starts < 2; starts++)
+		for (size_t i = entries; i-- > 0;) {
+			const char *name = entry_name(&rows[i]);
+			int width = term_text_width(term, name) + 2;
+			shown[i] |= is_start(name) == starts &&
+				    (!term->width || !count || width <= room);
+			if (shown[i] && is_start(name) == starts) {
+				room -= width;
+				count++;
+			}
+		}
+	for (size_t i = 0; i < entries; i++) {
+		if (!shown[i])
+			continue;
+		fputs(written++ ? ", " : " ", out);
+		/* A single name may be wider than the line. */
+		bool cut = term->width && room < 0;
+		term_put(term, entry_name(&rows[i]), cut ? term->width - used - 14 : 0, out);
+	}
+	if (count < entries)
+		fprintf(out, ", %zu more", entries - count);
+	free(shown);
+}
+
+/*
+ * Writes functions in one line: "in all stacks (total 100.00%): _start, main", or "in all stacks of
+ * worker (total 48.10%): ...". In mode cpu: "in most stacks (total 87.9–69.7%): ...". Rows do not
+ * have their order in the stacks.
  */
 static void write_entries(const struct report *report, const struct table_line *rows,
 			  size_t entries, const char *comm, double stacks, FILE *out)
 {
-	char share[FORMAT_SIZE];
-	int used = fprintf(out, "stacks ");
+	char buffer[FORMAT_SIZE], range[2 * FORMAT_SIZE];
+	const char *share = format_share(stacks, buffer);
+	bool most = report->mode == SP_MODE_CPU;
+	int used = fprintf(out, most ? "in most stacks " : "in all stacks ");
 	if (comm) {
 		used += fprintf(out, "of ");
 		used += term_put(&report->term, comm, report->term.width ? COMM_ROOM : 0, out);
 		used += fprintf(out, " ");
 	}
-	used += fprintf(out, "begin with (%s):", format_share(stacks, share));
-	for (size_t i = 0; i < entries; i++) {
-		const int more = (int)strlen(", 1000 more");
-		int room = report->term.width ? report->term.width - used - more : 0;
-		if (report->term.width && i && room < LEAST_NAME) {
-			fprintf(out, ", %zu more", entries - i);
-			break;
-		}
-		const char *name = rows[i].row->function ?: rows[i].row->symbol;
-		used += fprintf(out, i ? ", " : " ") + term_put(&report->term, name, room, out);
+	const struct sp_share *last = &rows[entries - 1].row->total.share;
+	if (most && rows[0].row->total.share.value - last->value >= 0.0005) {
+		snprintf(range, sizeof(range), "%.1f%s%.1f%%",
+			 100 * rows[0].row->total.share.value,
+			 term_glyph(&report->term, "–", "-"), 100 * last->value);
+		share = range;
+	} else if (most) {
+		share = format_share(last->value, buffer);
 	}
+	fprintf(out, "(total %s):", share);
+	used += (int)strlen("(total ):") + term_text_width(&report->term, share);
+	put_entry_names(&report->term, rows, entries, used, out);
 	putc('\n', out);
 }
 
 /*
- * Writes the functions at the beginning of all stacks, of all threads or else of the heaviest ones,
- * in place of rows. They are moved to the front of the `count` rows. Returns their number.
+ * Writes the functions in all stacks, of all threads or else of the heaviest ones, in place of
+ * rows. They are moved to the front of the `count` rows. Returns their number.
  */
 static size_t write_entry_rows(const struct report *report, const struct sp_profile *profile,
 			       struct table_line *rows, size_t count, FILE *out)
@@ -325,11 +393,12 @@ static size_t write_entry_rows(const struct report *report, const struct sp_prof
 	size_t lines = 0;
 	bool by_function =
 		report_has_key(report, SP_KEY_FUNCTION) || report_has_key(report, SP_KEY_SYMBOL);
-	if (!by_function || report->keep_keys || report->mode == SP_MODE_CPU ||
-	    !report_by_total(report))
+	/* All stacks of --callers and --callees have its function. */
+	bool cut = report->mode == SP_MODE_CPU && (report->callers || report->callees);
+	if (!by_function || report->keep_keys || !report_by_total(report) || cut)
 		return 0;
 	const double stacks = share_of_stacks(profile);
-	size_t first = stacks < LEAST_STACKS ? 0 : find_entries(rows, count, NULL, stacks);
+	size_t first = stacks < LEAST_STACKS ? 0 : find_entries(report, rows, count, NULL, stacks);
 	if (first || !report_has_key(report, SP_KEY_COMM)) {
 		if (first)
 			write_entries(report, rows, first, NULL, stacks, out);
@@ -344,7 +413,9 @@ static size_t write_entry_rows(const struct report *report, const struct sp_prof
 		bool again = !comm || !rows[i].row->total.samples;
 		for (size_t j = 0; j < i && !again; j++)
 			again = rows[j].row->total.samples && is_of(rows[j].row, comm);
-		size_t entries = again ? 0 : find_entries(rows + first, count - first, comm, share);
+		size_t entries =
+			again ? 0
+			      : find_entries(report, rows + first, count - first, comm, share);
 		if (!entries)
 			continue;
 		write_entries(report, rows + first, entries, comm, share, out);
@@ -373,27 +444,28 @@ static void put_threads_first(const struct report *report, struct table_line *ro
 	}
 }
 
-bool table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
+void table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
-	size_t count = report_text_row_count(report, profile);
-	struct table_line *rows = calloc(count + 1, sizeof(*rows));
+	struct table_line *rows = xcalloc(profile->row_count + 1, sizeof(*rows));
+	struct report more = *report;
 	double rest = 0;
-	if (!rows)
-		return false;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < profile->row_count; i++)
 		rows[i].row = sp_profile_row(profile, i);
+	more.row_most = 0;
+	size_t count = report_text_row_count(&more, profile);
 	put_threads_first(report, rows, count);
 	size_t first = write_entry_rows(report, profile, rows, count, out);
+	/* Rows in lines give way to others. */
+	more.row_most = report->row_most ? report->row_most + first : 0;
+	count = report_text_row_count(&more, profile);
 	for (size_t i = count; i < profile->row_count; i++)
-		rest += sp_profile_row(profile, i)->self.share.value;
+		rest += rows[i].row->self.share.value;
 	struct row_table table = {.report = report, .term = &report->term, .rows = rows + first,
 				  .row_count = count - first, .branches = profile->of_branches,
 				  .decimals = range_decimals(profile->samples)};
-	bool done = write_rows(&table, out);
-	if (done)
-		write_left_out(report, profile->row_count - count, rest, out);
+	write_rows(&table, out);
+	write_left_out(report, profile->row_count - count, rest, out);
 	free(rows);
-	return done;
 }
 
 /* Returns how many of the first rows cover enough of the self weight of each event. */
@@ -415,14 +487,12 @@ static size_t covering_joint_rows(const struct report *report, const struct tabl
 	return report->row_most && count > report->row_most ? report->row_most : count;
 }
 
-bool table_write_group(const struct report *report, const struct joint_view *view, FILE *out)
+void table_write_group(const struct report *report, const struct joint_view *view, FILE *out)
 {
 	const struct sp_group *group = view->group;
-	struct table_line *rows = calloc(group->row_count + 1, sizeof(*rows));
+	struct table_line *rows = xcalloc(group->row_count + 1, sizeof(*rows));
 	size_t count = 0;
 	double rest = 0;
-	if (!rows)
-		return false;
 	for (size_t i = 0; i < group->row_count; i++) {
 		const struct sp_joint_row *row = sp_group_row(group, i);
 		if (report_shows(report, group, row))
@@ -438,9 +508,7 @@ bool table_write_group(const struct report *report, const struct joint_view *vie
 				  .row_count = shown,
 				  .branches = view->profiles[0]->of_branches,
 				  .decimals = range_decimals(view->profiles[0]->samples)};
-	bool done = write_rows(&table, out);
-	if (done)
-		write_left_out(report, group->row_count - shown, rest, out);
+	write_rows(&table, out);
+	write_left_out(report, group->row_count - shown, rest, out);
 	free(rows);
-	return done;
 }

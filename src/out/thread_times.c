@@ -59,7 +59,8 @@ void times_describe(const struct term *term, const struct sp_profile *profile, c
 		snprintf(buffer + used, size - used, " (%s wait%s, longest %s)",
 			 format_count(times->waits, count), times->waits == 1 ? "" : "s",
 			 format_duration(term, times->longest_wait_ns, longest));
-	add_time(term, buffer, size, times->unknown_ns, "unknown (records are missing)");
+	add_time(term, buffer, size, times->unknown_ns,
+		 "unknown (no context switch was recorded)");
 }
 
 void times_write_idle(const struct term *term, const struct sp_profile *profile, FILE *out)

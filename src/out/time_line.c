@@ -83,9 +83,6 @@ static bool is_shown(const struct timeline *timeline, const struct curve *curve,
 
 static void write_curve(const struct report *report, const struct curve *curve, FILE *out)
 {
-	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
-	const char *const *levels = report->term.utf8 ? blocks : plain;
 	/*
 	 * Without UTF-8, marks both ends of the curve, because its first and last column may be blank.
 	 */
@@ -98,7 +95,7 @@ static void write_curve(const struct report *report, const struct curve *curve, 
 		 */
 		double level = curve->columns[i] < 0.01 ? 0 : fmax(1, ceil(part * 8 - 0.25));
 		bool shown = is_shown(report->timeline, curve, i);
-		fputs(shown ? levels[(size_t)level] : term_glyph(&report->term, "·", " "),
+		fputs(shown ? term_bar(&report->term, level) : term_glyph(&report->term, "·", " "),
 		      out);
 	}
 	fputs(report->term.utf8 ? "" : "|", out);

@@ -7,18 +7,21 @@
  *                             __libc_start_main [libc.so.6]
  *                      0.10%  main [demo]
  *  62.31%  60.9–63.6  62.31%  ├─ hash_words
- *  35.89%  34.6–37.2  34.00%  └─ fib (recursive, 23 deep)
+ *  35.89%  34.6–37.2  34.00%  └─ fib (recursive, up to 23 deep)
  *
- * To keep deep trees narrow, a child with more than 99 % of its caller's weight is not indented. All
- * levels of a function that calls itself are one line. The code's file is shown if it differs from the
- * caller's.
+ * To keep deep trees narrow, a child with more than 99 % of the weight of the last line with a
+ * total is not indented. The analysis made one node of the levels of a recursion
+ * (collapse_recursion): a level may be below the limit, though all of them together are hot. The
+ * code's file is shown if it differs from the caller's.
  *
  * The walk uses an explicit stack: call chains may be thousands of frames deep.
  */
+#include "memory.h"
 #include "out/table.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include "buffer.h"
 #include "list.h"
 #include "out/columns.h"
 
@@ -26,24 +29,17 @@
 #define LEAST_LINE 28
 #define LEAST_SYMBOL 12
 
-/* A child with more than this part of its caller's weight is not indented. */
+/* A child with more than this part of the weight of the last line with a total is not indented. */
 #define CHAIN_SHARE 0.99
 
-/* Line of the tree: one function, or several levels of a function that calls itself. */
-struct tree_line {
-	const struct sp_tree_node *first, *last; /* outermost and innermost level; equal if there is one */
-	unsigned int depth;
-	double self;          /* sum of all levels */
-	double hidden;        /* share of the children that are hidden, because they are below the limit */
-	size_t hidden_count;
-};
-
-/* Open level of the walk: a node while its children are being written. */
+/*
+ * Open level of the walk: nodes that are not indented, while the last one's children are written.
+ */
 struct tree_level {
-	const struct sp_tree_node *node; /* node; its children are being written */
-	size_t next, shown;
-	size_t guide_size; /* length of `guides` before this level's part was appended */
-	double hidden;
+	const struct sp_tree_node *first, *last;
+	size_t next, shown; /* children of `last` */
+	size_t guide_size;  /* length of `guides` before this level's part was appended */
+	double hidden;      /* share of the nodes' children below the limit */
 	size_t hidden_count;
 };
 
@@ -52,9 +48,9 @@ struct tree_writer {
 	const struct term *term;
 	FILE *out;
 	int decimals; /* decimals of intervals */
+	bool has_depths; /* a line has its depth in place of guides */
 	LIST(struct tree_level) levels; /* open levels */
-	char *guides; /* guides of the open levels: "│  " or "   " for each */
-	size_t guides_capacity;
+	struct buffer guides; /* guides of the open levels: "│  " or "   " for each */
 };
 
 /* Counts the children with a share at or above the limit; children are ordered. */
@@ -70,58 +66,54 @@ static size_t shown_children(const struct tree_writer *tree, const struct sp_tre
 static bool same_function(const struct sp_tree_node *a, const struct sp_tree_node *b)
 {
 	return a->level == b->level && !strcmp(node_name(a), node_name(b)) &&
-	       (a->dso == b->dso || (a->dso && b->dso && !strcmp(a->dso, b->dso)));
-}
-
-static void hide_children(const struct tree_writer *tree, struct tree_line *line)
-{
-	const struct sp_tree_node *node = line->last;
-	double rest = node->total.share.value - node->self.share.value;
-	size_t shown = shown_children(tree, node);
-	for (size_t i = 0; i < node->child_count; i++) {
-		double share = sp_tree_child(node, i)->total.share.value;
-		rest -= share;
-		if (i >= shown)
-			line->hidden += share;
-	}
-	line->hidden_count += node->child_count - shown + node->left_out;
-	/* The analysis left out small nodes (left_out): adds their share. */
-	if (node->left_out && rest > 0)
-		line->hidden += rest;
-}
-
-/* Returns the line of `node` and of the directly recursive calls below it. */
-static struct tree_line line_of(const struct tree_writer *tree, const struct sp_tree_node *node)
-{
-	struct tree_line line = {node, node, 1, node->self.share.value, 0, 0};
-	hide_children(tree, &line);
-	while (shown_children(tree, line.last) == 1 &&
-	       same_function(line.last, sp_tree_child(line.last, 0))) {
-		line.last = sp_tree_child(line.last, 0);
-		line.depth++;
-		line.self += line.last->self.share.value;
-		hide_children(tree, &line);
-	}
-	return line;
-}
-
-/* Returns whether only one child is shown, and it has nearly all weight of the node. */
-static bool passes_on(const struct tree_writer *tree, const struct sp_tree_node *node)
-{
-	return !tree->report->process_tree && shown_children(tree, node) == 1 &&
-	       (double)sp_tree_child(node, 0)->total.weight >
-		       CHAIN_SHARE * (double)node->total.weight;
+	       text_is_same(a->dso, b->dso);
 }
 
 /*
- * Returns whether one of the open levels has the same function, so that it calls itself through other
- * functions.
+ * Makes a node the last one of a level, and adds its children below the limit to the hidden ones.
+ */
+static void extend_level(const struct tree_writer *tree, struct tree_level *level,
+			 const struct sp_tree_node *node)
+{
+	double rest = node->total.share.value - node->self.share.value;
+	level->last = node;
+	level->shown = shown_children(tree, node);
+	for (size_t i = 0; i < node->child_count; i++) {
+		double share = sp_tree_child(node, i)->total.share.value;
+		rest -= share;
+		if (i >= level->shown)
+			level->hidden += share;
+	}
+	level->hidden_count += node->child_count - level->shown + node->left_out;
+	/* The analysis left out small nodes (left_out): adds their share. */
+	if (node->left_out && rest > 0)
+		level->hidden += rest;
+}
+
+/*
+ * Returns whether only one child is shown, and it has nearly all weight of the level's first node.
+ */
+static bool passes_on(const struct tree_writer *tree, const struct tree_level *level)
+{
+	return !tree->report->process_tree && level->shown == 1 &&
+	       (double)sp_tree_child(level->last, 0)->total.weight >
+		       CHAIN_SHARE * (double)level->first->total.weight;
+}
+
+/*
+ * Returns whether one of the open levels has the same function, so that it calls itself through
+ * other functions.
  */
 static bool calls_itself(const struct tree_writer *tree, const struct sp_tree_node *node)
 {
-	for (size_t i = 1; i < tree->levels.count; i++)
-		if (same_function(tree->levels.items[i].node, node))
+	for (size_t i = 1; i < tree->levels.count; i++) {
+		const struct tree_level *level = &tree->levels.items[i];
+		const struct sp_tree_node *at = level->first;
+		while (at != level->last && !same_function(at, node))
+			at = sp_tree_child(at, 0);
+		if (same_function(at, node))
 			return true;
+	}
 	return false;
 }
 
@@ -166,46 +158,39 @@ static void write_total(const struct tree_writer *tree, const struct sp_share *t
 }
 
 /*
- * Writes the total and self of a line. A line that is not indented has nearly its caller's total, so
- * only the `first` line shows a total.
+ * Writes the total and self of a line. A line that is not indented has nearly its caller's total,
+ * so only the `first` line shows a total.
  */
-static void write_numbers(const struct tree_writer *tree, const struct tree_line *line, bool first)
+static void write_numbers(const struct tree_writer *tree, const struct sp_tree_node *node,
+			  bool first)
 {
 	if (first)
-		write_total(tree, &line->first->total.share);
+		write_total(tree, &node->total.share);
 	else
 		fprintf(tree->out, "%*s", total_width(tree), "");
 	if (!has_self(tree))
 		return;
-	if (first || line->self > 0)
-		write_share(tree, line->self);
+	if (first || node->self.share.value > 0)
+		write_share(tree, node->self.share.value);
 	else
 		fprintf(tree->out, "%7s", "");
 	fputs("  ", tree->out);
 }
 
-/* Formats the suffix " (recursive, 8 deep)"; "" if the function does not call itself. */
-static void format_suffix(const struct tree_writer *tree, const struct tree_line *line, int room,
+/* Formats the suffix " (recursive, up to 8 deep)"; "" if the function does not call itself. */
+static void format_suffix(const struct tree_writer *tree, const struct sp_tree_node *node, int room,
 			  char *buffer, size_t size)
 {
-	const struct sp_tree_node *node = line->first;
 	*buffer = '\0';
 	if (node->cycle_calls == 1)
 		snprintf(buffer, size, " (recursive, up to %u deep)", node->cycle_rounds);
 	else if (node->cycle_calls)
 		snprintf(buffer, size, " (%u calls that repeat, up to %u times)", node->cycle_calls,
 			 node->cycle_rounds);
-	else if (line->depth > 1)
-		snprintf(buffer, size, " (recursive, %u deep)", line->depth);
 	else if (calls_itself(tree, node))
 		snprintf(buffer, size, " (recursive)");
 	if (tree->term->width && (int)strlen(buffer) > room - LEAST_SYMBOL - 8)
 		snprintf(buffer, size, node->cycle_calls > 1 ? " (repeats)" : " (recursive)");
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
 }
 
 /* Writes " [dso]" in `room` columns (0: no limit). The kernel's name already has brackets. */
@@ -218,8 +203,8 @@ static void write_dso(const struct tree_writer *tree, const char *dso, int room)
 }
 
 /*
- * Widths of a name and the parts after it. If there is too little room, the name shrinks first, then
- * the dso, then the source line.
+ * Widths of a name and the parts after it. If there is too little room, the name shrinks first,
+ * then the dso, then the source line.
  */
 struct widths {
 	int name, dso, srcline; /* columns on a terminal; a file without room is omitted */
@@ -264,43 +249,43 @@ static struct widths fit_name(const struct tree_writer *tree, const struct sp_tr
 
 /*
  * Writes a process's text, "cc1 file.c (PID)", in `width` columns (0: no limit), with its whole
- * pid. Returns false when out of memory.
+ * pid.
  */
-static bool write_process(const struct tree_writer *tree, const char *text, int width)
+static void write_process(const struct tree_writer *tree, const char *text, int width)
 {
 	const char *pid = strrchr(text, ' ');
 	int rest = width - (pid ? (int)strlen(pid) : 0);
 	if (!pid || !width || rest < 1 || term_text_width(tree->term, text) <= width) {
 		term_put(tree->term, text, width, tree->out);
-		return true;
+		return;
 	}
-	char *head = strndup(text, (size_t)(pid - text));
-	if (!head)
-		return false;
+	char *head = xstrndup(text, (size_t)(pid - text));
 	term_put(tree->term, head, rest, tree->out);
 	term_put(tree->term, pid, 0, tree->out);
 	free(head);
-	return true;
 }
 
-/* Writes "name file.c:123 (inlined) [dso] (recursive)"; the dso only if it differs from `before`. */
-static bool write_name(const struct tree_writer *tree, const struct tree_line *line,
+/*
+ * Writes a line's end, "name file.c:123 (inlined) [dso] (recursive)"; the dso only if it differs
+ * from `before`.
+ */
+static void write_name(const struct tree_writer *tree, const struct sp_tree_node *node,
 		       const char *before, int guides)
 {
 	const struct term *term = tree->term;
-	const struct sp_tree_node *node = line->first;
-	const char *dso = same_text(node->dso, before) ? NULL : node->dso;
+	const char *dso = text_is_same(node->dso, before) ? NULL : node->dso;
 	char suffix[64], *made = NULL;
 	int room = term->width - numbers_width(tree) - guides;
-	format_suffix(tree, line, room, suffix, sizeof(suffix));
+	format_suffix(tree, node, room, suffix, sizeof(suffix));
 	struct widths widths = fit_name(tree, node, dso, room - (int)strlen(suffix));
 	if (term->width && !widths.dso)
 		dso = NULL;
-	if (tree->report->process_tree)
-		return write_process(tree, node_name(node), widths.name);
+	if (tree->report->process_tree) {
+		write_process(tree, node_name(node), widths.name);
+		putc('\n', tree->out);
+		return;
+	}
 	const char *name = name_shorten(term, node_name(node), widths.name, &made);
-	if (!name)
-		return false;
 	enum term_style style = node_style(node);
 	term_begin(term, style, tree->out);
 	term_put(term, name, widths.name, tree->out);
@@ -316,78 +301,54 @@ static bool write_name(const struct tree_writer *tree, const struct tree_line *l
 	if (dso)
 		write_dso(tree, dso, widths.dso);
 	term_end(term, TERM_DIM, tree->out);
-	fputs(suffix, tree->out);
-	return true;
+	fprintf(tree->out, "%s\n", suffix);
 }
 
 /*
  * Writes the vertical guides and the branch of a line at `depth` levels, 3 columns each. If there is
- * too little room, a number (the depth) replaces the outer guides. Returns the columns written.
+ * too little room, the depth replaces the inner guides and the branch. Returns the columns written.
  */
-static int write_guides(const struct tree_writer *tree, const char *branch, size_t depth)
+static int write_guides(struct tree_writer *tree, const char *branch, size_t depth)
 {
-	const char *guides = tree->guides ? tree->guides : "";
 	int room = tree->term->width - numbers_width(tree) - LEAST_LINE;
-	size_t most = room > 9 ? (size_t)room / 3 : 3;
+	size_t most = room > 9 ? (size_t)room / 3 : 3, count = tree->guides.count;
+	char number[24] = "";
 	term_begin(tree->term, TERM_DIM, tree->out);
-	if (tree->term->width && depth > most) {
-		char number[24];
-		snprintf(number, sizeof(number), "%zu:", depth);
-		fprintf(tree->out, "%-6s", number);
-		/* The number takes the columns of two levels, and the branch those of one. */
-		size_t first = depth - most + 4;
-		guides += first < tree->levels.count ? tree->levels.items[first].guide_size
-						     : strlen(guides);
+	bool deep = tree->term->width && depth > most;
+	if (deep) {
+		tree->has_depths = true;
 		depth = most;
+		/* The guides of the first level are empty. The number takes the columns of two. */
+		count = tree->levels.items[depth].guide_size;
+		if (*branch)
+			snprintf(number, sizeof(number), "%zu:", tree->levels.count - 1);
 	}
-	fputs(guides, tree->out);
-	fputs(branch, tree->out);
+	fprintf(tree->out, "%.*s%-*s%s", (int)count, count ? tree->guides.text : "", deep ? 6 : 0,
+		number, deep ? "" : branch);
 	term_end(tree->term, TERM_DIM, tree->out);
 	return (int)depth * 3;
 }
 
-/* Grows tree->guides to `size` bytes and a NUL. Returns false when out of memory. */
-static bool reserve_guides(struct tree_writer *tree, size_t size)
+static void push_level(struct tree_writer *tree, const struct sp_tree_node *node, const char *guide)
 {
-	bool first = !tree->guides;
-	if (size + 1 > tree->guides_capacity &&
-	    !list_grow(&tree->guides, &tree->guides_capacity, size + 1, 1))
-		return false;
-	if (first)
-		tree->guides[0] = '\0';
-	return true;
-}
-
-/* Opens the level of the line's children. */
-static bool push_level(struct tree_writer *tree, const struct tree_line *line, const char *guide)
-{
-	size_t size = tree->guides ? strlen(tree->guides) : 0;
-	if (!list_reserve(&tree->levels, tree->levels.count + 1) ||
-	    !reserve_guides(tree, size + strlen(guide)))
-		return false;
-	strcpy(tree->guides + size, guide);
-	*list_push(&tree->levels) = (struct tree_level){
-		.node = line->last,
-		.shown = shown_children(tree, line->last),
-		.guide_size = size,
-		.hidden = line->hidden,
-		.hidden_count = line->hidden_count,
-	};
-	return true;
+	size_t size = tree->guides.count;
+	buffer_put(&tree->guides, guide, strlen(guide) + 1);
+	tree->guides.count--;
+	struct tree_level *level = list_push(&tree->levels);
+	*level = (struct tree_level){.first = node, .guide_size = size};
+	extend_level(tree, level, node);
 }
 
 static void pop_level(struct tree_writer *tree)
 {
-	tree->guides[tree->levels.items[--tree->levels.count].guide_size] = '\0';
+	tree->guides.count = tree->levels.items[--tree->levels.count].guide_size;
+	tree->guides.text[tree->guides.count] = '\0';
 }
 
-/*
- * Returns whether a line for the hidden children is written: if they reach the limit together and at
- * least one child is shown.
- */
+/* Returns whether a line for the hidden children is written: if they reach the limit together. */
 static bool tells_hidden(const struct tree_writer *tree, const struct tree_level *level)
 {
-	return !tree->report->process_tree && level->shown && level->hidden_count &&
+	return !tree->report->process_tree && level->hidden_count &&
 	       level->hidden >= tree->report->tree_limit;
 }
 
@@ -401,7 +362,7 @@ static void write_rest(const struct tree_writer *tree, const char *text, int use
 	putc('\n', tree->out);
 }
 
-static void write_hidden(const struct tree_writer *tree, const struct tree_level *level)
+static void write_hidden(struct tree_writer *tree, const struct tree_level *level)
 {
 	char share[FORMAT_SIZE], text[2 * FORMAT_SIZE];
 	term_begin(tree->term, TERM_DIM, tree->out);
@@ -418,32 +379,27 @@ static void write_hidden(const struct tree_writer *tree, const struct tree_level
 }
 
 /* Writes the next child of the innermost open level, and opens the child's level. */
-static bool write_child(struct tree_writer *tree)
+static void write_child(struct tree_writer *tree)
 {
-	struct tree_level *level = &tree->levels.items[tree->levels.count - 1];
-	const struct sp_tree_node *node = sp_tree_child(level->node, level->next++);
-	bool top = tree->levels.count == 1;
 	size_t depth = tree->levels.count - 1;
+	struct tree_level *level = &tree->levels.items[depth];
+	const struct sp_tree_node *node = sp_tree_child(level->last, level->next++);
 	bool last = level->next == level->shown && !tells_hidden(tree, level);
 	const char *branch = last ? term_glyph(tree->term, "└─ ", "`- ")
 				  : term_glyph(tree->term, "├─ ", "|- ");
-	const char *guide = top ? "" : last ? "   " : term_glyph(tree->term, "│  ", "|  ");
-	const char *before = level->node->dso;
-	struct tree_line line = line_of(tree, node);
-	write_numbers(tree, &line, true);
-	int guides = write_guides(tree, top ? "" : branch, depth);
-	for (;;) {
-		if (!write_name(tree, &line, before, guides))
-			return false;
-		putc('\n', tree->out);
-		if (line.depth > 1 || !passes_on(tree, line.last))
-			break;
-		before = line.last->dso;
-		line = line_of(tree, sp_tree_child(line.last, 0));
-		write_numbers(tree, &line, false);
-		guides = write_guides(tree, guide, depth);
+	const char *guide = last ? "   " : term_glyph(tree->term, "│  ", "|  ");
+	write_numbers(tree, node, true);
+	int guides = write_guides(tree, depth ? branch : "", depth);
+	write_name(tree, node, level->last->dso, guides);
+	push_level(tree, node, depth ? guide : "");
+	level = &tree->levels.items[depth + 1];
+	while (passes_on(tree, level)) {
+		node = sp_tree_child(level->last, 0);
+		write_numbers(tree, node, false);
+		guides = write_guides(tree, "", depth);
+		write_name(tree, node, level->last->dso, guides);
+		extend_level(tree, level, node);
 	}
-	return push_level(tree, &line, guide);
 }
 
 static void write_titles(const struct tree_writer *tree)
@@ -458,8 +414,8 @@ static void write_titles(const struct tree_writer *tree)
 		fprintf(tree->out, "%7s  ", "self");
 	term_end(tree->term, TERM_DIM, tree->out);
 	bool limited = tree->report->tree_limit > 0;
-	bool narrow = !report_has_intervals(tree->report);
-	snprintf(text, sizeof(text), "%s%s%s%s%s",
+	bool narrow = !report_has_intervals(tree->report) || tree->has_depths;
+	snprintf(text, sizeof(text), "%s%s%s%s%s%s",
 		 narrow			      ? ""
 		 : tree->report->process_tree ? "processes, "
 		 : has_self(tree)	      ? "call tree, "
@@ -469,24 +425,9 @@ static void write_titles(const struct tree_writer *tree)
 					    : "callees first",
 		 limited ? "; below " : "",
 		 limited ? format_share(tree->report->tree_limit, limit) : "",
-		 limited ? " hidden" : "");
+		 limited ? " hidden" : "",
+		 tree->has_depths ? "; N: depth" : "");
 	write_rest(tree, text, numbers_width(tree));
-}
-
-static bool walk(struct tree_writer *tree)
-{
-	while (tree->levels.count) {
-		const struct tree_level *level = &tree->levels.items[tree->levels.count - 1];
-		if (level->next < level->shown) {
-			if (!write_child(tree))
-				return false;
-			continue;
-		}
-		if (tells_hidden(tree, level))
-			write_hidden(tree, level);
-		pop_level(tree);
-	}
-	return true;
 }
 
 /* Processes with shares below a limit. */
@@ -509,7 +450,7 @@ static void count_processes(const struct sp_tree_node *node, double limit,
 }
 
 /* Writes the number of hidden processes, and their own time. */
-static void write_hidden_processes(const struct tree_writer *tree, const struct sp_tree_node *root)
+static void write_hidden_processes(struct tree_writer *tree, const struct sp_tree_node *root)
 {
 	struct process_counts counts = {0};
 	count_processes(root, tree->report->tree_limit, &counts);
@@ -519,21 +460,34 @@ static void write_hidden_processes(const struct tree_writer *tree, const struct 
 		write_hidden(tree, &level);
 }
 
-bool tree_write(const struct report *report, const struct sp_profile *profile, FILE *out)
+void tree_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	struct report limited = *report;
 	struct tree_writer tree = {.report = &limited, .term = &report->term, .out = out};
-	struct tree_line root = {profile->tree, profile->tree, 1, 0, 0, 0};
 	size_t hidden;
-	if (!report_limit_tree(report, profile->tree, &limited.tree_limit, &hidden))
-		return false;
-	hide_children(&tree, &root);
+	report_limit_tree(report, profile->tree, &limited.tree_limit, &hidden);
 	tree.decimals = range_decimals(profile->samples);
-	write_titles(&tree);
-	bool done = push_level(&tree, &root, "") && walk(&tree);
-	if (done && report->process_tree)
+	char *lines = NULL;
+	size_t size;
+	tree.out = text_stream_open(&lines, &size);
+	push_level(&tree, profile->tree, "");
+	while (tree.levels.count) {
+		const struct tree_level *level = &tree.levels.items[tree.levels.count - 1];
+		if (level->next < level->shown) {
+			write_child(&tree);
+			continue;
+		}
+		if (tells_hidden(&tree, level))
+			write_hidden(&tree, level);
+		pop_level(&tree);
+	}
+	if (report->process_tree)
 		write_hidden_processes(&tree, profile->tree);
+	text_stream_close(tree.out, &lines);
+	tree.out = out;
+	write_titles(&tree);
+	fputs(lines, out);
+	free(lines);
 	free(tree.levels.items);
-	free(tree.guides);
-	return done;
+	buffer_deinit(&tree.guides);
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "memory.h"
 #include "out/table.h"
 
 /* Width of the mark before a line: whether it is open. */
@@ -58,16 +59,17 @@ static int compare_total(const void *a, const void *b)
 	return compare_rows(a, b, true);
 }
 
-bool row_view_set(struct row_view *rows, const struct report *report,
+void row_view_set(struct row_view *rows, const struct report *report,
 		  const struct sp_profile *profile)
 {
 	bool by_total = report_by_total(report);
+	bool all_dsos = rows->all_dsos;
 	row_view_deinit(rows);
+	rows->all_dsos = all_dsos;
+	rows->least = report->row_limit;
 	rows->report = report;
 	rows->profile = profile;
-	rows->cells = calloc(profile->row_count + 1, sizeof(*rows->cells));
-	if (!rows->cells)
-		return false;
+	rows->cells = xcalloc(profile->row_count + 1, sizeof(*rows->cells));
 	for (size_t i = 0; i < profile->row_count; i++)
 		rows->cells[i].row = sp_profile_row(profile, i);
 	/* In order of time, the first row is not the heaviest. */
@@ -78,7 +80,7 @@ bool row_view_set(struct row_view *rows, const struct report *report,
 		double high = row_order_weight(report, rows->cells[i].row)->share.high;
 		rows->most = high > rows->most ? high : rows->most;
 	}
-	return row_view_search(rows, NULL);
+	row_view_search(rows, NULL);
 }
 
 const char *row_view_function(const struct sp_row *row)
@@ -98,21 +100,18 @@ static bool has_text(const struct row_view *rows, const struct table_line *cells
 	return false;
 }
 
-bool row_view_search(struct row_view *rows, const char *text)
+void row_view_search(struct row_view *rows, const char *text)
 {
 	rows->lines.count = 0;
 	rows->selected = rows->top = 0;
 	rows->table.report = rows->report;
 	for (size_t i = 0; i < rows->profile->row_count; i++) {
 		const struct table_line *cells = &rows->cells[i];
-		if (text && *text && !has_text(rows, cells, text))
+		if (row_order_weight(rows->report, cells->row)->share.value < rows->least ||
+		    (text && *text && !has_text(rows, cells, text)))
 			continue;
-		struct row_view_line *line = list_push(&rows->lines);
-		if (!line)
-			return false;
-		*line = (struct row_view_line){.cells = cells};
+		*list_push(&rows->lines) = (struct row_view_line){.cells = cells};
 	}
-	return true;
 }
 
 const struct row_view_line *row_view_selected(const struct row_view *rows)
@@ -128,8 +127,8 @@ void row_view_move(struct row_view *rows, long lines)
 
 typedef LIST(struct row_view_line) line_list;
 
-/* Appends the lines below `parent`, a line of `node`. Returns false when out of memory. */
-static bool append_children(line_list *lines, const struct row_view_line *parent,
+/* Appends the lines below `parent`, a line of `node`. */
+static void append_children(line_list *lines, const struct row_view_line *parent,
 			    const struct sp_tree_node *node)
 {
 	bool chain = node->child_count == 1 && parent->depth;
@@ -147,32 +146,25 @@ static bool append_children(line_list *lines, const struct row_view_line *parent
 			.last = chain ? parent->last : i + 1 == node->child_count,
 		};
 		for (;;) {
-			struct row_view_line *added = list_push(lines);
-			if (!added)
-				return false;
 			line.open = line.node->child_count == 1;
-			*added = line;
+			*list_push(lines) = line;
 			if (!line.open)
 				break;
 			line.node = sp_tree_child(line.node, 0);
 			line.chain = true;
 		}
 	}
-	return true;
 }
 
-bool row_view_unfold(struct row_view *rows, const struct sp_tree_node *node)
+void row_view_unfold(struct row_view *rows, const struct sp_tree_node *node)
 {
 	size_t at = rows->selected;
 	if (at >= rows->lines.count || rows->lines.items[at].open)
-		return true;
+		return;
 	line_list added = {0};
 	const struct row_view_line line = rows->lines.items[at];
-	if (!append_children(&added, &line, line.node ?: node) ||
-	    !list_reserve(&rows->lines, rows->lines.count + added.count)) {
-		free(added.items);
-		return false;
-	}
+	append_children(&added, &line, line.node ?: node);
+	list_reserve(&rows->lines, rows->lines.count + added.count);
 	if (added.count) {
 		struct row_view_line *to = rows->lines.items + at + 1;
 		memmove(to + added.count, to, (rows->lines.count - at - 1) * sizeof(*to));
@@ -181,7 +173,6 @@ bool row_view_unfold(struct row_view *rows, const struct sp_tree_node *node)
 		rows->lines.items[at].open = true;
 	}
 	free(added.items);
-	return true;
 }
 
 /* Returns the number of lines below the line. */
@@ -239,7 +230,7 @@ void row_view_fold_all(struct row_view *rows)
 	rows->lines.count = count;
 }
 
-bool row_view_fit(struct row_view *rows, const struct term *term)
+void row_view_fit(struct row_view *rows, const struct term *term)
 {
 	struct report fitted = *rows->report;
 	size_t size, bar = 0;
@@ -250,7 +241,6 @@ bool row_view_fit(struct row_view *rows, const struct term *term)
 	fitted.term.width -= MARK_WIDTH + rows->bar + 1;
 	free(rows->table.columns);
 	free(rows->constants);
-	rows->constants = NULL;
 	rows->table = (struct row_table){
 		.report = &fitted,
 		.term = &fitted.term,
@@ -259,16 +249,14 @@ bool row_view_fit(struct row_view *rows, const struct term *term)
 		.row_count = rows->profile->row_count,
 		.decimals = range_decimals(rows->profile->samples),
 	};
-	FILE *out = open_memstream(&rows->constants, &size);
-	bool done = out && table_choose_columns(&rows->table, out);
-	if (out && (ferror(out) | fclose(out)))
-		done = false;
+	FILE *out = text_stream_open(&rows->constants, &size);
+	table_choose_columns(&rows->table, out);
+	text_stream_close(out, &rows->constants);
 	if (rows->table.row_count > FITTED_ROWS)
 		rows->table.row_count = FITTED_ROWS;
-	done = done && columns_fit(&rows->table);
+	columns_fit(&rows->table);
 	rows->table.report = rows->report;
 	rows->table.term = &rows->report->term;
-	return done;
 }
 
 /* Writes a bar for a share. Its soft end is the interval. */
@@ -311,9 +299,8 @@ static int write_guides(const struct term *term, const struct row_view_line *lin
 	return used + 3;
 }
 
-/* Writes a node's guides, name and dso in the rest of the line. Returns false when out of memory.
- */
-static bool write_name(const struct row_view *rows, const struct row_view_line *line, int room,
+/* Writes a node's guides, name and dso in the rest of the line. */
+static void write_name(const struct row_view *rows, const struct row_view_line *line, int room,
 		       FILE *out)
 {
 	const struct term *term = rows->table.term;
@@ -324,13 +311,11 @@ static bool write_name(const struct row_view *rows, const struct row_view_line *
 	room = room < 1 ? 1 : room;
 	int inlined = node->inlined ? (int)strlen(COLUMN_INLINED) : 0;
 	inlined = room - inlined < LEAST_NAME ? 0 : inlined;
-	bool differs = node->dso &&
-		       (!line->cells->row->dso || strcmp(node->dso, line->cells->row->dso) != 0);
+	bool differs = node->dso && (rows->all_dsos || !line->cells->row->dso ||
+				     strcmp(node->dso, line->cells->row->dso) != 0);
 	int dso = differs ? term_text_width(term, node->dso) + 3 : 0;
 	dso = room - inlined - dso < LEAST_NAME ? 0 : dso;
 	name = name_shorten(term, name, room - inlined - dso, &made);
-	if (!name)
-		return false;
 	enum term_style style = node_style(node);
 	term_begin(term, style, out);
 	term_put(term, name, room - inlined - dso, out);
@@ -346,11 +331,10 @@ static bool write_name(const struct row_view *rows, const struct row_view_line *
 		fputs(node->dso[0] == '[' ? "" : "]", out);
 	}
 	term_end(term, TERM_DIM, out);
-	return true;
 }
 
 /* Writes a node: its share in the column by which rows are ordered, then its name. */
-static bool write_node(const struct row_view *rows, const struct row_view_line *line, FILE *out)
+static void write_node(const struct row_view *rows, const struct row_view_line *line, FILE *out)
 {
 	const struct row_table *table = &rows->table;
 	const struct sp_share *share = &line->node->total.share;
@@ -373,10 +357,10 @@ static bool write_node(const struct row_view *rows, const struct row_view_line *
 		term_pad(COLUMN_GAP, out);
 		room -= column->width + COLUMN_GAP;
 	}
-	return write_name(rows, line, room, out);
+	write_name(rows, line, room, out);
 }
 
-static bool write_line(const struct row_view *rows, const struct row_view_line *line, FILE *out)
+static void write_line(const struct row_view *rows, const struct row_view_line *line, FILE *out)
 {
 	const struct term *term = rows->table.term;
 	bool opens = line->node
@@ -388,39 +372,35 @@ static bool write_line(const struct row_view *rows, const struct row_view_line *
 	      out);
 	if (line->node) {
 		term_pad(rows->bar + 1, out);
-		return write_node(rows, line, out);
+		write_node(rows, line, out);
+		return;
 	}
 	write_bar(rows, &row_order_weight(rows->report, line->cells->row)->share, out);
-	return table_write_row(&rows->table, line->cells, out);
+	table_write_row(&rows->table, line->cells, out);
 }
 
-bool row_view_draw(struct row_view *rows, struct screen *screen, int first, int count)
+void row_view_draw(struct row_view *rows, struct screen *screen, int first, int count)
 {
 	size_t visible = count > 1 ? (size_t)count - 1 : 1;
 	rows->first_row = first + 1;
-	bool done = true;
 	if (rows->selected < rows->top)
 		rows->top = rows->selected;
 	if (rows->selected >= rows->top + visible)
 		rows->top = rows->selected - visible + 1;
-	for (size_t i = 0; i <= visible && done; i++) {
-		char *text = NULL;
+	for (size_t i = 0; i <= visible; i++) {
+		char *text;
 		size_t size, at = rows->top + i - 1;
 		if (i && at >= rows->lines.count)
 			break;
-		FILE *out = open_memstream(&text, &size);
-		done = out;
-		if (out && !i) {
+		FILE *out = text_stream_open(&text, &size);
+		if (i) {
+			write_line(rows, &rows->lines.items[at], out);
+		} else {
 			term_pad(MARK_WIDTH + rows->bar + 1, out);
 			table_write_titles(&rows->table, out);
-		} else if (out) {
-			done = write_line(rows, &rows->lines.items[at], out);
 		}
-		if (out && (ferror(out) | fclose(out)))
-			done = false;
-		if (done)
-			screen_line(screen, first + (int)i, 0, text, i && at == rows->selected);
+		text_stream_close(out, &text);
+		screen_line(screen, first + (int)i, 0, text, i && at == rows->selected);
 		free(text);
 	}
-	return done;
 }

@@ -29,19 +29,21 @@ struct row_view {
 	int bar;	      /* width of bars */
 	size_t selected, top; /* indexes of lines */
 	int first_row;	      /* row of the screen with the line `top` */
+	double least;	      /* rows with a smaller share are not shown */
+	bool all_dsos;	      /* nodes have their dso even if it is the row's */
 };
 
 void row_view_deinit(struct row_view *rows);
 
-/*
- * Sets the rows, in the report's order. row_view_fit() must follow. Returns false when out of
- * memory, like all functions here that return bool.
- */
-bool row_view_set(struct row_view *rows, const struct report *report,
+/* Sets the rows, in the report's order, and keeps `all_dsos`. row_view_fit() must follow. */
+void row_view_set(struct row_view *rows, const struct report *report,
 		  const struct sp_profile *profile);
 
-/* Shows only rows with a text that contains `text`, in any case, and folds all. NULL: all rows. */
-bool row_view_search(struct row_view *rows, const char *text);
+/*
+ * Shows only rows with a text that contains `text`, in any case, and folds all. NULL: all rows that
+ * have the least share.
+ */
+void row_view_search(struct row_view *rows, const char *text);
 
 /* Returns the selected line; NULL: there is none. */
 const struct row_view_line *row_view_selected(const struct row_view *rows);
@@ -53,7 +55,7 @@ const char *row_view_function(const struct sp_row *row);
  * Unfolds the selected line. `node` is that of the row's function, if a row is selected. Callees
  * and callers that are the only ones are unfolded, too.
  */
-bool row_view_unfold(struct row_view *rows, const struct sp_tree_node *node);
+void row_view_unfold(struct row_view *rows, const struct sp_tree_node *node);
 
 /* Folds the selected line, or else the line that it is below. Returns false if there was nothing to
  * fold. */
@@ -64,9 +66,9 @@ void row_view_fold_all(struct row_view *rows);
 void row_view_move(struct row_view *rows, long lines);
 
 /* Computes the columns and their widths for a terminal. */
-bool row_view_fit(struct row_view *rows, const struct term *term);
+void row_view_fit(struct row_view *rows, const struct term *term);
 
 /* Draws titles and lines on `count` screen lines from `first`. */
-bool row_view_draw(struct row_view *rows, struct screen *screen, int first, int count);
+void row_view_draw(struct row_view *rows, struct screen *screen, int first, int count);
 
 #endif

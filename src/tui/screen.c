@@ -10,6 +10,7 @@
 #include <curses.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 #include <wchar.h>
 #include "diag.h"
+#include "memory.h"
 #include "text.h"
 
 /* Declared by ncurses' term.h, which has the name of a header of ours. */
@@ -27,14 +29,15 @@ char *tigetstr(const char *name);
 #define LIBRARY "libncursesw.so." TEXT(NCURSES_VERSION_MAJOR)
 
 /* Functions of ncurses that are used here. */
-#define FUNCTIONS(X)                                                                               \
-	X(cbreak)                                                                                  \
-	X(curs_set) X(delscreen) X(doupdate) X(endwin) X(getmaxx) X(getmaxy) X(getmouse)           \
-		X(has_colors) X(init_pair) X(intrflush) X(keypad) X(mousemask) X(mouseinterval)    \
-			X(newterm) X(newwin) X(noecho) X(nonl) X(set_escdelay) X(start_color)      \
-				X(tigetstr) X(use_default_colors) X(waddnwstr) X(wattr_set)        \
-					X(wclrtoeol) X(werase) X(wget_wch) X(wmove)                \
-						X(wnoutrefresh) X(wresize) X(wtimeout)
+/* clang-format off */
+#define FUNCTIONS(X)                                                                       \
+	X(cbreak) X(curs_set) X(define_key) X(delscreen) X(doupdate) X(endwin)             \
+	X(getmaxx) X(getmaxy) X(getmouse) X(has_colors) X(init_pair) X(intrflush)          \
+	X(keypad) X(mousemask) X(mouseinterval) X(newterm) X(newwin) X(noecho)             \
+	X(nonl) X(set_escdelay) X(start_color) X(tigetstr) X(use_default_colors)           \
+	X(waddnwstr) X(wattr_set) X(wclrtoeol) X(werase) X(wget_wch) X(wmove)              \
+	X(wnoutrefresh) X(wresize) X(wtimeout)
+/* clang-format on */
 
 struct curses {
 #define POINTER(name) typeof(name) *name;
@@ -54,6 +57,9 @@ struct screen {
 	WINDOW *window;
 	FILE *keys; /* /dev/tty; NULL: standard input */
 	bool colour, utf8;
+	bool own_colours;  /* the terminal's own text and background are colours, too */
+	short pairs[9][9]; /* by text and background, in SGR's number and one; 0: not made */
+	short pair_count;
 };
 
 /* State for the handler of signals that end the process. */
@@ -66,12 +72,17 @@ static struct {
 static const int fatal_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV,
 				    SIGBUS, SIGFPE, SIGILL,  SIGABRT};
 
-/* Restores the terminal and ends the process by the signal. Its default action is set already. */
-static void on_fatal_signal(int number)
+static void restore(void)
 {
 	ssize_t written = write(STDOUT_FILENO, restoration.text, restoration.size);
 	(void)written;
 	(void)tcsetattr(STDOUT_FILENO, TCSANOW, &restoration.modes);
+}
+
+/* Restores the terminal and ends the process by the signal. Its default action is set already. */
+static void on_fatal_signal(int number)
+{
+	restore();
 	(void)raise(number);
 }
 
@@ -126,7 +137,6 @@ static bool load(struct curses *curses)
 	return found;
 }
 
-/* Pair i has colour i on the terminal's own background. */
 static void set_colours(struct screen *screen)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -135,9 +145,38 @@ static void set_colours(struct screen *screen)
 	if (!screen->colour)
 		return;
 	curses->start_color();
-	short background = curses->use_default_colors() == OK ? -1 : COLOR_BLACK;
-	for (short colour = COLOR_RED; colour <= COLOR_WHITE; colour++)
-		curses->init_pair(colour, colour, background);
+	screen->own_colours = curses->use_default_colors() == OK;
+}
+
+/*
+ * Returns the pair of two colours, by SGR's number and one; 0: the terminal's own. Pairs are made
+ * when they are used first, because a terminal of 8 colours has only 64 of them.
+ */
+static short pair_of(struct screen *screen, unsigned int text, unsigned int background)
+{
+	short *pair = &screen->pairs[text][background];
+	short missing = screen->own_colours ? -1 : COLOR_WHITE;
+	if (!screen->colour || (!text && !background))
+		return 0;
+	if (!*pair && screen->curses.init_pair((short)(screen->pair_count + 1),
+					       text ? (short)(text - 1) : missing,
+					       background	   ? (short)(background - 1)
+					       : screen->own_colours ? -1
+								     : COLOR_BLACK) == OK)
+		*pair = ++screen->pair_count;
+	return *pair;
+}
+
+/* Terminals send other sequences for Home and End than their type has, such as tmux for xterm. */
+static void define_keys(const struct curses *curses)
+{
+	static const struct {
+		const char *sequence;
+		int key;
+	} keys[] = {{"\033[H", KEY_HOME}, {"\033OH", KEY_HOME}, {"\033[1~", KEY_HOME},
+		    {"\033[F", KEY_END},  {"\033OF", KEY_END},  {"\033[4~", KEY_END}};
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		curses->define_key(keys[i].sequence, keys[i].key);
 }
 
 static void set_up(struct screen *screen)
@@ -150,6 +189,7 @@ static void set_up(struct screen *screen)
 	curses->set_escdelay(ESCAPE_MS);
 	curses->intrflush(screen->window, false);
 	curses->keypad(screen->window, true);
+	define_keys(curses);
 	set_colours(screen);
 	curses->curs_set(0);
 	add_sequence(screen, "sgr0");
@@ -158,7 +198,8 @@ static void set_up(struct screen *screen)
 	add_sequence(screen, "rmcup");
 	if (!reports || reports == (char *)-1)
 		return;
-	curses->mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	curses->mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED,
+			  NULL);
 	curses->mouseinterval(0);
 	static const char off[] = "\033[?1006;1000l";
 	if (restoration.size + sizeof(off) <= sizeof(restoration.text)) {
@@ -201,11 +242,7 @@ static bool open_terminal(struct screen *screen)
 
 struct screen *screen_open(void)
 {
-	struct screen *screen = calloc(1, sizeof(*screen));
-	if (!screen) {
-		diag_say("out of memory");
-		return NULL;
-	}
+	struct screen *screen = xcalloc(1, sizeof(*screen));
 	if (!load(&screen->curses) || !open_terminal(screen)) {
 		if (screen->keys)
 			fclose(screen->keys);
@@ -214,6 +251,7 @@ struct screen *screen_open(void)
 	}
 	screen->utf8 = text_form_shown() == TEXT_SHOWN;
 	set_up(screen);
+	memory_at_end(restore);
 	return screen;
 }
 
@@ -232,6 +270,11 @@ void screen_close(struct screen *screen)
 int screen_rows(const struct screen *screen)
 {
 	return screen->curses.getmaxy(screen->window);
+}
+
+bool screen_has_colours(const struct screen *screen)
+{
+	return screen->colour;
 }
 
 struct term screen_term(const struct screen *screen)
@@ -253,11 +296,11 @@ void screen_clear(struct screen *screen)
 /* Text attributes, as set by the sequences of term_begin(). */
 struct style {
 	attr_t attributes;
-	short pair;
+	unsigned int text, background; /* SGR's number and one; 0: the terminal's own */
 };
 
 /* Reads the sequence "\033[1;31m" at `text`. Returns the text after it. */
-static const char *read_style(const struct screen *screen, const char *text, struct style *style)
+static const char *read_style(const char *text, struct style *style)
 {
 	text += text[1] == '[' ? 2 : 1;
 	while (*text && *text != 'm') {
@@ -273,8 +316,10 @@ static const char *read_style(const struct screen *screen, const char *text, str
 			style->attributes |= A_DIM;
 		else if (code == 7)
 			style->attributes |= A_REVERSE;
-		else if (code > 30 && code <= 37 && screen->colour)
-			style->pair = (short)(code - 30);
+		else if (code >= 30 && code <= 37)
+			style->text = (unsigned int)code - 29;
+		else if (code >= 40 && code <= 47)
+			style->background = (unsigned int)code - 39;
 		text = end + (*end == ';');
 	}
 	return text + (*text == 'm');
@@ -291,9 +336,9 @@ void screen_line(struct screen *screen, int row, int column, const char *text, b
 	curses->wattr_set(screen->window, always, 0, NULL);
 	while (*text && *text != '\n') {
 		if (*text == '\033') {
-			text = read_style(screen, text, &style);
-			curses->wattr_set(screen->window, style.attributes ^ always, style.pair,
-					  NULL);
+			text = read_style(text, &style);
+			curses->wattr_set(screen->window, style.attributes ^ always,
+					  pair_of(screen, style.text, style.background), NULL);
 			continue;
 		}
 		wchar_t code = (wchar_t)text_shown(text_next(&text),
@@ -331,7 +376,8 @@ static uint32_t mouse_key(struct screen *screen, struct screen_event *event)
 	return mouse.bstate & BUTTON4_PRESSED	? SCREEN_KEY_WHEEL_UP
 	       : mouse.bstate & BUTTON5_PRESSED ? SCREEN_KEY_WHEEL_DOWN
 	       : mouse.bstate & BUTTON1_PRESSED ? SCREEN_KEY_PRESS
-						: SCREEN_KEY_NONE;
+	       : mouse.bstate & BUTTON1_RELEASED ? SCREEN_KEY_RELEASE
+						 : SCREEN_KEY_NONE;
 }
 
 static uint32_t function_key(wint_t code)
@@ -361,7 +407,10 @@ struct screen_event screen_wait(struct screen *screen, int timeout_ms)
 	screen->curses.wtimeout(screen->window, timeout_ms);
 	errno = 0;
 	int kind = screen->curses.wget_wch(screen->window, &code);
-	if (kind == ERR && timeout_ms < 0 && errno != EINTR)
+	struct pollfd keys = {.fd = fileno(screen->keys ?: stdin)};
+	/* ERR is the end of input if there was no timeout, or if poll(2) says so. */
+	if (kind == ERR && errno != EINTR &&
+	    (timeout_ms < 0 || (poll(&keys, 1, 0) > 0 && keys.revents & (POLLHUP | POLLERR))))
 		event.key = SCREEN_KEY_END_OF_INPUT;
 	else if (kind == KEY_CODE_YES)
 		event.key = code == KEY_MOUSE ? mouse_key(screen, &event) : function_key(code);

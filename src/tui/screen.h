@@ -30,6 +30,7 @@ enum screen_key {
 	SCREEN_KEY_F1,
 	SCREEN_KEY_RESIZE,
 	SCREEN_KEY_PRESS, /* mouse: left button */
+	SCREEN_KEY_RELEASE,
 	SCREEN_KEY_WHEEL_UP,
 	SCREEN_KEY_WHEEL_DOWN,
 	SCREEN_KEY_END_OF_INPUT, /* the terminal was closed */
@@ -58,12 +59,15 @@ int screen_rows(const struct screen *screen);
  */
 struct term screen_term(const struct screen *screen);
 
+/* Returns whether SGR's colours 30 to 37 and 40 to 47 are shown; else only bold and reverse are. */
+bool screen_has_colours(const struct screen *screen);
+
 void screen_clear(struct screen *screen);
 
 /*
  * Draws a text up to its first line feed, from a column to the right edge. It contains no control
- * characters other than the styles of term_begin(); term_put() removes those in names. `marked`:
- * the whole rest of the line is in reverse video.
+ * characters other than styles: those of term_begin(), 7 (reverse video), 40 to 47 (background);
+ * term_put() removes those in names. `marked`: the whole rest of the line is in reverse video.
  */
 void screen_line(struct screen *screen, int row, int column, const char *text, bool marked);
 

@@ -22,6 +22,12 @@ int screen_rows(const struct screen *screen)
 	return 0;
 }
 
+bool screen_has_colours(const struct screen *screen)
+{
+	(void)screen;
+	return false;
+}
+
 struct term screen_term(const struct screen *screen)
 {
 	(void)screen;

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""html.py PAGE [REPORT [FOLDED] | text | source | states | pairs REPORT | bins FROM UNTIL | instructions LIST]: checks the data of a page by src/html/html.c's description.
+"""html.py PAGE [REPORT [FOLDED] | text | source | states | pairs REPORT | bins FROM UNTIL | instructions LIST | changes TEXT [FOLDED]]: checks the data of a page by src/html/html.c's description.
 
 Prints the sizes: bytes, samples, cells, nodes, threads. With REPORT (`report -s dso,function --format json`), rows,
 findings and the tree's sums by function are compared with it. With FOLDED (`--format folded` of the first event), so
 are call paths. With text, prints the head; with source, the source lines; with states, the states of threads; with
-pairs, pairs of threads are compared with `report --wakers --format json`; with bins, begin and end of the bins that lie in a time, and the time in them in each state, in ns.
+pairs, pairs of threads are compared with `report --wakers --format json`; with bins, begin and end of the bins that lie in a time, and the time in them in each state, in ns. With changes, a page of `sprof diff` is compared
+with `sprof diff --all -q`, and with `--format folded`.
 """
 import base64
 import gzip
@@ -135,7 +136,7 @@ def print_bins(head, from_ns, until_ns):
 
 def check_cells(head, data):
     columns = Columns(data, 0)
-    for event in head["events"]:
+    for event in head["events"] if "comparison" not in head else []:
         bins, threads, sizes = (columns.column(event["groups"]) for _ in range(3))
         nodes, samples = columns.column(event["cells"]), columns.column(event["cells"])
         period = event["period"]
@@ -206,10 +207,10 @@ def wanted_row(one):
              full["total_samples"], full["total_weight"]), [full.get(key) for key in SHARES])
 
 
-def shown_shares(one, varies):
-    """Returns the six shares that the page shows: bounds are between-run where its row varies."""
-    self_bounds = one[6:8] if varies & 1 else one[1:3]
-    total_bounds = one[8:10] if varies & 2 else one[4:6]
+def shown_shares(one, marks):
+    """Returns the six shares that the page shows: bounds are between-run where the mark is 1, "~"."""
+    self_bounds = one[6:8] if marks & 3 == 1 else one[1:3]
+    total_bounds = one[8:10] if marks >> 2 == 1 else one[4:6]
     return [one[0], *self_bounds, one[3], *total_bounds]
 
 
@@ -228,8 +229,8 @@ def check_report(head, report):
             times = [one["self_times"] for one in wanted["rows"]]
             for column, key in ((13, "waits"), (14, "longest_wait_ns")):
                 assert sorted(row[column]) == sorted(one[key] for one in times), "%s differ" % key
-        for (name, shares, varies), (_, others) in zip(got, rows):
-            wanted_shares = shown_shares(others, varies)
+        for (name, shares, marks), (_, others) in zip(got, rows):
+            wanted_shares = shown_shares(others, marks)
             assert all(abs(a - b) <= 1e-9 for a, b in zip(shares, wanted_shares)), "shares of %s differ" % name[0]
         for name, other in (("samples", "samples"), ("weight", "weight"), ("lost", "lost"), ("lostOwn", "lost_own")):
             assert event[name] == wanted[other], "%s of %s differ" % (name, event["name"])
@@ -347,6 +348,52 @@ def check_instructions(source, path):
     print("%d instructions" % count)
 
 
+def check_rows(head, text):
+    """Rows are those of the text, to the digit. Nodes have all weight."""
+    event, strings, comparison = head["events"][0], head["strings"], head["comparison"]
+    names, dsos, _, _ = head["functions"]
+    rows = []
+    for function, (verdict, change, interval, base, now) in zip(event["row"][0], comparison["rows"], strict=True):
+        cells = [verdict] * (verdict != "" or comparison["total"] != "")
+        name, dso = strings[names[function]], strings[dsos[function]]
+        rows.append(" ".join([*cells, base, now, change, interval, name, dso if dso != name else ""]))
+    wanted = [shown(line.rstrip("\n")) for line in text][1:]
+    assert len(rows) == len(wanted), "%d rows, not %d" % (len(rows), len(wanted))
+    for got, line in zip(rows, wanted):
+        assert got.split() == line.split(), "row '%s', not '%s'" % (got, line)
+    base, now = event["node"][3:]
+    assert base and sum(base) == event["samples"] and sum(now) == event["weight"], "weight is missing"
+
+
+def plain(text):
+    """Returns a name without what the page and folded stacks replace by different characters."""
+    return re.sub("[\ufffd ]", "?", shown(text))
+
+
+def check_stacks(head, folded):
+    """Nodes have the weight of the base as samples. Stacks are those of the folded ones."""
+    event, strings = head["events"][0], head["strings"]
+    names, dsos, _, _ = head["functions"]
+    sums, path = {}, []
+    distance, function, _, base, now = event["node"]
+    for i in range(1, event["nodes"]):
+        while path and path[-1][0] != i - distance[i]:
+            path.pop()
+        name, dso = strings[names[function[i]]], strings[dsos[function[i]]]
+        path.append((i, "[%s]" % dso.strip("[]") if name[0] == "[" and dso else name.replace(";", ":")))
+        stack = plain(";".join(one for _, one in path))
+        both = sums.get(stack, (0, 0))
+        if base[i] or now[i]:
+            sums[stack] = (both[0] + base[i], both[1] + now[i])
+    for line in folded:
+        stack, *weights_of = line.rstrip("\n").rsplit(" ", 2)
+        stack = plain(re.sub(r"_\[k\](;|$)", r"\1", stack))
+        unit = 1000 if head["comparison"]["unit"] == "share" else 1
+        got = [weight / unit for weight in sums.pop(stack, (0, 0))]
+        assert all(abs(a - int(b)) <= 1 for a, b in zip(got, weights_of)), "%s: %s, not %s" % (stack, got, weights_of)
+    assert not sums, "stacks that are not folded: %s" % list(sums)[:3]
+
+
 with open(sys.argv[1], encoding="ascii") as page:
     whole = page.read()
 tree = read_tree(block(whole, "tree"))
@@ -366,6 +413,12 @@ elif sys.argv[2:3] == ["bins"]:
     sys.exit()
 elif sys.argv[2:3] == ["instructions"]:
     check_instructions(json.loads(block(whole, "source")), sys.argv[3])
+elif sys.argv[2:3] == ["changes"]:
+    with open(sys.argv[3], encoding="utf-8") as given:
+        check_rows(tree, given)
+    if len(sys.argv) > 4:
+        with open(sys.argv[4], encoding="utf-8") as given:
+            check_stacks(tree, given)
 elif sys.argv[2:] == ["text"]:
     json.dump(tree, sys.stdout)
 elif len(sys.argv) > 2:

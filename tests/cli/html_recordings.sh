@@ -6,7 +6,8 @@
 #	deep_recording        stacks of 8,000 frames
 #	threads_recording     10,000 threads
 #	million_recording     1,000,000 random stacks of 32 threads
-#	program_recording     data: a program with two threads and inlined functions; prints why it cannot be recorded
+#	program_recording     data: a program with two threads and inlined functions, in samples of one
+#	                      weight; prints why it cannot be recorded
 
 # Writes a library with hostile function names, and prints the address of the first.
 hostile_library() {
@@ -141,7 +142,7 @@ int main(void)
 END
 	if ! $CC -g -O2 -fno-omit-frame-pointer -pthread -o prog prog.c 2>err; then
 		echo "the compiler makes no such program"
-	elif ! "$SPROF" record -q --call-graph fp -F 1999 -o data -- ./prog >err 2>&1; then
+	elif ! "$SPROF" record -q --no-dither --call-graph fp -F 1999 -o data -- ./prog >err 2>&1; then
 		echo "sampling is refused: $(tail -n 1 err)"
 	fi
 }

@@ -36,16 +36,17 @@ dist_check_SCRIPTS += tests/cli/test_remedies.sh tests/cli/test_time.sh tests/cl
 	tests/cli/test_example_read.sh \
 	tests/cli/test_example_symbolizer.sh
 dist_check_SCRIPTS += tests/cli/test_firefox.sh tests/cli/test_speedscope.sh
-dist_check_SCRIPTS += tests/cli/test_html.sh tests/cli/test_html_big.sh tests/cli/test_html_page.sh
-VIEW_TESTS += tests/cli/test_html.sh tests/cli/test_html_big.sh tests/cli/test_html_page.sh \
+dist_check_SCRIPTS += tests/cli/test_html.sh tests/cli/test_html_big.sh tests/cli/test_html_page.sh \
+	tests/cli/test_diff_html.sh
+VIEW_TESTS += tests/cli/test_diff_html.sh tests/cli/test_html.sh tests/cli/test_html_big.sh tests/cli/test_html_page.sh \
 	tests/cli/test_firefox.sh tests/cli/test_export.sh tests/cli/test_speedscope.sh
-EXTRA_DIST += tests/cli/firefox.py tests/cli/html.py tests/cli/html_recordings.sh \
+EXTRA_DIST += tests/cli/diff_recordings.sh tests/cli/firefox.py tests/cli/html.py tests/cli/html_recordings.sh \
 	tests/views/html.js tests/views/speedscope.js tests/views/package.json tests/views/package-lock.json
 dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh \
 	tests/cli/test_intervals.sh \
-	tests/cli/test_report_modes.sh tests/cli/test_wakers.sh tests/cli/test_export.sh \
+	tests/cli/test_report_modes.sh tests/cli/test_tree.sh tests/cli/test_wakers.sh tests/cli/test_export.sh \
 	tests/cli/test_jobs.sh tests/cli/test_export_modes.sh tests/cli/test_widths.sh
-EXTRA_DIST += tests/cli/simpleperf.py tests/cli/exports.py tests/cli/waits_recording.sh \
+EXTRA_DIST += tests/cli/browse.sh tests/cli/simpleperf.py tests/cli/exports.py tests/cli/waits_recording.sh \
 	tests/cli/wakers_recording.sh
 EXTRA_DIST += tests/cli/sources.awk \
 	tests/data/lines/assembled.S tests/data/lines/main.cc tests/data/lines/part.c \
@@ -57,4 +58,6 @@ noinst_PROGRAMS += tests/cli/instructions
 tests_cli_instructions_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_instructions.sh
 dist_check_SCRIPTS += tests/cli/test_annotate.sh
-dist_check_SCRIPTS += tests/cli/test_browse.sh tests/cli/test_diff.sh tests/cli/test_install.sh
+dist_check_SCRIPTS += tests/cli/test_browse.sh tests/cli/test_browse_keys.sh \
+	tests/cli/test_browse_pictures.sh \
+	tests/cli/test_diff.sh tests/cli/test_install.sh

@@ -211,8 +211,12 @@ status "a function that is always inlined" 1 "$SPROF" annotate -i prog.data pair
 says "is named with those that contain it" "sprof annotate -i prog.data 'total<pair>'"
 status "a part of a name" 1 "$SPROF" annotate -i prog.data tota
 says "similar names are proposed" "sprof annotate -i prog.data 'total<pair>'"
+fails "a misspelt function" 1 "$SPROF" annotate -i prog.data hto <<'END'
+sprof: no function is named hto; the nearest name is hot:
+       sprof annotate -i prog.data 'hot'
+END
 fails "no such function" 1 "$SPROF" annotate -i prog.data nothing <<'END'
-sprof: no sample is in a function nothing; 'sprof report' lists the functions
+sprof: no sample is in a function nothing; 'sprof report -i prog.data' lists the functions
 END
 status "two functions" 129 "$SPROF" annotate -i prog.data hot main
 status "an unknown style" 129 "$SPROF" annotate -i prog.data -M gnu
@@ -249,7 +253,7 @@ check "missing lines have a reason" grep -q '^! .*no debug information' text
 # Only the recorded code is shown.
 mv prog prog.away
 fails "a deleted program" 1 "$SPROF" annotate -i prog.data hot <<END
-sprof: no sample is in a function hot; 'sprof report' lists the functions
+sprof: no sample is in a function hot; 'sprof report -i prog.data' lists the functions
 END
 build prog -O1 && status "a rebuilt program" 1 "$SPROF" annotate -i prog.data
 says "the reason is named" "cannot show the code of .*: .*prog"

@@ -4,120 +4,9 @@
 # is restored. RANDOM_KEYS and SEED choose the number and the order of random keys.
 . "$top_srcdir/tests/cli/lib.sh"
 cd "$tmp" || exit 99
-command -v tmux >/dev/null || skip_all "needs tmux"
-command -v nm >/dev/null && command -v gcc >/dev/null || skip_all "needs gcc and nm"
-"$SPROF" browse nothing.data 2>&1 </dev/null | grep -q 'built without' && skip_all "built without ncurses"
+. "$top_srcdir/tests/cli/browse.sh"
 
-cat >program.c <<'END'
-int hash(int n) { volatile int x = n; return x + n; }
-int mix(int n) { volatile int x = n; return x + hash(n); }
-int parse(int n) { volatile int x = n; return x + mix(n); }
-int draw(int n) { volatile int x = n; return x + mix(n); }
-int a_function_with_a_name_that_no_narrow_terminal_can_show(int n) { volatile int x = n; return x; }
-int main(void) { return parse(1) + draw(2); }
-END
-gcc -g -O0 -no-pie -o program program.c || skip_all "gcc does not link"
-cp program library.so
-map=$(LC_ALL=C readelf -lW program | awk '$1 == "LOAD" && / R E / { print $3, $6, $2; exit }')
-at() { # FUNCTION
-	printf '0x%x' $((0x$(nm program | awk -v name="$1" '$3 == name { print $1 }') + 4))
-}
-hash=$(at hash) mix=$(at mix) parse=$(at parse) draw=$(at draw) main=$(at main)
-long=$(at a_function_with_a_name_that_no_narrow_terminal_can_show)
-# The same code at another address is the library's.
-in_library() { printf '0x%x' $(($1 + 0x10000000)); }
-start=${map%% *} rest=${map#* }
-recording one.data <<END
-event cpu-clock chain
-event page-faults chain
-arch x86_64
-cmdline sprof record ./program
-comm 7 7 program
-comm 7 8 w\\x1b[31mrk\\xff
-mmap 7 $map $tmp/program
-mmap 7 $(in_library "$start") $rest $tmp/library.so
-$(for i in $(seq 400); do
-	ns=$((5000000000 + i * 1000000)) tid=$((7 + i % 5 / 4))
-	case $((i % 10)) in
-	0 | 1 | 2) chain="$hash $mix $parse $main" ;;
-	3 | 4) chain="$hash $mix $draw $main" ;;
-	5 | 6) chain="$mix $parse $main" ;;
-	7) chain="$parse $main" ;;
-	8) chain="$(in_library "$hash") $main" ;;
-	9) chain="$long $main" ;;
-	esac
-	echo "sample 0 7 $tid 0 $ns 1000000 ${chain%% *} $chain"
-done)
-$(for i in 1 2 3 4 5 6; do
-	echo "sample 1 7 7 0 $((5000000000 + i * 1000000)) 1 $draw $draw $main"
-done)
-END
-
-socket=sprof-$$
-terminal() { tmux -L "$socket" -f /dev/null "$@"; }
-trap 'terminal kill-server >/dev/null 2>&1; rm -rf "$tmp"' EXIT
-
-# start COLUMNS ROWS TERM LOCALE COMMAND: in a new window; the state of the terminal is in before and after.
-start() {
-	terminal kill-session -t test >/dev/null 2>&1
-	rm -f before after status
-	# In TERM=linux, ncurses itself loses 10 bytes.
-	leaks=
-	[ "$3" != linux ] || leaks="ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
-	cat >run.sh <<END
-stty -a >before
-env TERM=$3 LC_ALL=$4 $leaks $5
-echo \$? >status
-stty -a >after
-sleep 1000
-END
-	LC_ALL=C.UTF-8 terminal -u new-session -d -s keep sleep 1000 >/dev/null 2>&1
-	LC_ALL=C.UTF-8 terminal -u new-session -d -s test -x "$1" -y "$2" sh run.sh
-}
-screen() { terminal capture-pane -p -t test; }
-keys() { terminal send-keys -t test "$@"; }
-
-# wait_for PATTERN: until the screen has it; false after 20 seconds.
-wait_for() {
-	for _ in $(seq 200); do
-		screen >now
-		grep -qe "$1" now && return 0
-		sleep 0.1
-	done
-	sed 's/^/# /' now
-	return 1
-}
-# Until the browser has ended.
-wait_end() {
-	for _ in $(seq 200); do
-		[ -s after ] && return 0
-		sleep 0.1
-	done
-	return 1
-}
-ready='^q quit'
-
-# Prints "PERCENT NAME" of each row of a screen, or of a text report: the first percentage, and the name
-# after the level. Names that were cut are left out.
-numbers() {
-	sed -n 's/^[^0-9%]*\([0-9.]*%\).*\[[.k]\] \([^ …~]*\)\( .*\)*$/\1 \2/p' | grep -v '^.* $'
-}
-text() { # WORDS: of a command line
-	eval "env TERM=dumb LC_ALL=C.UTF-8 \"\$SPROF\" ${1#sprof}" 2>/dev/null
-}
-
-# equals NAME COMMAND: passes if the rows on the screen are the first rows of the command's text.
-equals() {
-	screen | numbers >got
-	text "$2 --percent-limit 0" | numbers >all
-	grep -vF a_function_with all >wanted
-	grep -vF a_func got >short
-	head -n "$(wc -l <short)" wanted >first
-	[ -s short ] || echo "no rows" >>first
-	same "$1" first short
-}
-
-for name in vt100 xterm xterm-256color linux screen tmux; do
+for name in vt100 xterm xterm-256color xterm-direct linux screen tmux; do
 	TERM=$name tput -T "$name" cols >/dev/null 2>&1 || {
 		skip "$name" "terminfo does not have it"
 		continue
@@ -145,14 +34,7 @@ for name in vt100 xterm xterm-256color linux screen tmux; do
 	done
 done
 
-# Each key of the table. After each filter, the command that p prints has the numbers of the screen.
-prints_screen() { # NAME
-	keys p
-	wait_for '^sprof report' || not_ok "$1: p"
-	command=$(screen | sed -n 's/^\(sprof report.*\)/\1/p' | tail -n 1)
-	comment "$1: $command"
-	equals "$1: the command prints what is seen" "$command"
-}
+# Each key of the table.
 start 160 40 xterm-256color C.UTF-8 "$SPROF browse one.data"
 wait_for "$ready"
 prints_screen "first view"
@@ -235,10 +117,10 @@ keys '?'
 wait_for '^Esc back'
 for key in $(sed -n '/^\.SH KEYS/,/^While/{s/^\.BR* //p}' "$top_srcdir/doc/sprof-browse.1" |
 	sed 's/\\-/-/g;s/[",]/ /g'); do
-	grep -qF -e "$key" now || grep -qF -e "$key" "$top_srcdir/src/tui/browse.c" ||
+	grep -qF -e "$key" now || cat "$top_srcdir"/src/tui/browse*.c | grep -qF -e "$key" ||
 		not_ok "help names $key of the manual"
 done
-keys Escape PgDn End Home Space Up x
+keys Escape PgDn End Home Space Up '!'
 wait_for 'no meaning' && ok "another key is explained" || not_ok "another key is explained"
 
 # Threads with numbered names are one row, and its callers are those of all of them.
@@ -275,6 +157,7 @@ done
 terminal resize-window -t test -x 100 -y 30
 keys Home
 wait_for '^q quit' && ok "it survives other sizes" || not_ok "it survives other sizes"
+wait_for '^▸.* parse ' || not_ok "rows after other sizes"
 equals "numbers after other sizes" "sprof report --children one.data"
 
 # Random keys of all views.
@@ -282,7 +165,7 @@ count=${RANDOM_KEYS:-5000}
 awk -v count="$count" -v seed="${SEED:-1}" 'BEGIN {
 	srand(seed)
 	n = split("Up Down Left Right PPage NPage Home End Enter Escape BSpace Tab BTab F1 Space " \
-		"a b c d e f g h i j k l m n o p r s t u v w x y z / ? + - A C E F P z z z w 5 ~ é", key, " ")
+		"a b c d e f g h i j k l m n o p r s t u v w x y z / ? + - A C D E F H M P T [ ] z z z w 5 ~ é", key, " ")
 	for (i = 1; i <= count; i++)
 		printf "%s%s", key[1 + int(rand() * n)], i % 50 && i < count ? " " : "\n"
 }' >random

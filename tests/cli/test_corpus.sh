@@ -77,6 +77,7 @@ sprof_counts() {
 		part == 1 && $1 ~ /^[0-9]+$/ && $1 > 0 {
 			count = $1
 			sub(/^ *[0-9]+ +[0-9]+ +/, "")
+			sub(/, (every |[0-9]+ Hz).*/, "")
 			print "event", $0, count
 		}
 		part == 2 { count = $1; sub(/^ *[0-9]+ +/, ""); print $0, count }' "$1" |

@@ -336,6 +336,14 @@ check "lines of the kernel" grep -q 'kernel.*kernel.c:3$' out
 check "lines of the program" grep -q 'program .*program.c:[1-9]*$' out
 check "lines of the module" grep -q 'play.*program.c:[1-9]*$' out
 
+# Servers that do not answer lack no file.
+put stripped usr/bin/program
+for url in http://no-host.invalid http://127.0.0.1:9; do
+	DEBUGINFOD_URLS=$url DEBUGINFOD_CACHE_PATH="$tmp/unanswered" \
+		"$SPROF" info --findings --debuginfod -i data --symfs root >findings
+	check "$url: the remedy is the network" grep -q 'check the network' findings
+done
+
 # For root with another user's HOME, that user could choose where files are written and removed.
 if [ "$(id -u)" = 0 ]; then
 	mkdir -p theirs/.cache elsewhere

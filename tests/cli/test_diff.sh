@@ -3,6 +3,7 @@
 # sprof diff: verdicts of runs with a known difference, its formats, refusals and exit statuses. The numbers
 # behind the verdicts are tested by tests/unit/test_diff.c.
 . "$top_srcdir/tests/cli/lib.sh"
+. "$top_srcdir/tests/cli/diff_recordings.sh"
 export LC_ALL=C
 cd "$tmp" || exit 99
 
@@ -100,14 +101,28 @@ check "the same runs: 0" test "$(status_of --fail-on 5 old.? -- old.?)" = 0
 check "one run of each: 2" test "$(status_of --fail-on 5 old.1 new.1)" = 2
 check "no such file: 125" test "$(status_of --fail-on 5 old.1 nothing)" = 125
 
+# In new.1, alpha has 401 samples, one each ms, and beta 260. The header has the last sample's time, so
+# that 50 % is after 130 ms: beta has 130 of the 401 samples after it.
+diff_of --time 0%-50% --time 50%-100% new.1 >got
+check "ranges name the sides" \
+	test "$(sed -n 's/.* of .*, \(.*\) of the time$/\1/p' got | tr '\n' ' ')" = "0%-50% 50%-100% "
+check "shares are those of the ranges" \
+	test "$(awk '$NF == "beta" { print $1, $2 }' got)" = "50.0% 32.4%"
+diff_of --time 0%-50% --time 50%-100% new.1 new.2 >got2
+check "two recordings have a range each" grep -q '^new .* 50%-100% of the time$' got2
+fails "a third range is refused" 129 diff_of --time 0%-50% --time 50%-100% --time 1,2 new.1 <<'END'
+sprof: --time: '1,2' is not a range, as 0%-50% or +1.5,+3, at most twice
+       'sprof diff --help' lists the options.
+END
+
 # A file's name chooses the format; names of formats that comparisons lack are refused.
-for format in json:json csv:csv markdown:md folded:folded text:out; do
+for format in json:json csv:csv markdown:md folded:folded html:html text:out; do
 	diff_of -o "got.${format#*:}" old.? -- new.? && diff_of --format "${format%:*}" -o want.x old.? -- new.?
 	same "-o FILE.${format#*:} is ${format%:*}" "got.${format#*:}" want.x
 done
-fails "there is no HTML" 129 diff_of -o diff.html old.1 new.1 <<'END'
-sprof: -o diff.html: comparisons have no such format; --format selects text, json, csv, markdown or folded
-       sprof diff --format folded ... | flamegraph.pl >diff.svg draws a flame graph
+fails "there is no picture" 129 diff_of -o diff.svg old.1 new.1 <<'END'
+sprof: -o diff.svg: comparisons have no such format; --format selects text, json, csv, markdown, folded or html
+       -o diff.html writes a page with a flame graph
 END
 
 # One run a side has no verdict, in any format.
@@ -145,14 +160,14 @@ comm 10 10 alpha
 sample 0 10 10 0 1000000000 1000000 0x401000
 END
 fails "other events are refused" 125 diff_of old.1 other <<'END'
-sprof: old.1 has samples of cpu-clock, other of cycles; choose an event of both by -e
+sprof: old.1 has samples of cpu-clock, other of cycles; choose an event of both by -e, or record other with -e cpu-clock
 END
 recording empty <<'END'
 event cpu-clock
 comm 10 10 alpha
 END
 fails "no samples are refused" 125 diff_of old.1 empty <<'END'
-sprof: empty has no samples; 'sprof report' prints the reason
+sprof: empty has no samples; 'sprof report -i empty' prints the reason
 END
 fails "three files need --" 129 diff_of old.1 old.2 new.1 <<'END'
 sprof: which of these 3 files are the base? sprof diff BASE... -- NEW...
@@ -225,32 +240,10 @@ check "nor have runs without one" grep -q '^total  +6.' got
 rm both/runs.json
 
 # Call trees: code with names of a perf map. hash_find gets another name, and parse becomes slower.
-mkdir -p root/tmp
-printf '%s\n' "10000 100 main" "10100 100 run" "10200 100 parse" "10300 100 hash_find" >root/tmp/perf-7.map
-printf '%s\n' "10000 100 main" "10100 100 run" "10200 100 parse" "10300 100 hash_lookup" >root/tmp/perf-8.map
-calls() {
-	{
-		echo "event cpu-clock chain"
-		echo "event page-faults chain"
-		echo "cmdline sprof record -- ./app"
-		echo "comm $2 $2 app"
-		echo "mmap $2 0x10000 0x10000 0 //anon"
-		echo "stacks complete"
-		awk -v pid="$2" -v a="$3" -v b="$4" 'BEGIN {
-			for (i = 0; i < a + b; i++)
-				printf "sample 0 %d %d 0 %.0f 1000000 %s %s 0x10110 0x10010\n", pid, pid, 1000000000 + i * 1000000, \
-					i < a ? "0x10210" : "0x10310", i < a ? "0x10210" : "0x10310"
-			printf "sample 1 %d %d 0 1000000000 1 0x10210 0x10210 0x10110 0x10010\n", pid, pid
-		}'
-	} | recording "$1"
-}
-for i in 1 2 3; do
-	calls "call-old.$i" 7 $((400 + i)) $((100 + i))
-	calls "call-new.$i" 8 $((600 + i)) $((100 + i))
-done
+call_recordings
 set -- --symfs root call-old.? -- call-new.?
 "$SPROF" diff "$@" >got
-check "the tree shows where" grep -q '^found slower below main > run > parse: 402.0, now 602.0 ms$' got
+check "the tree shows where" grep -q '^found slower below main > run > parse: 402.0, now 602.0 ms in total$' got
 check "and not its callers" sh -c '! grep -q "below main > run:" got'
 sh -c 'tr "\n" " " <got' | grep -qF 'hash_find (gone) and hash_lookup (new) may be one function'
 check "a rename is suggested" test $? = 0

@@ -22,7 +22,7 @@ fails "a misspelt command" 129 "$SPROF" repotr -i x <<'END'
 sprof: unknown command 'repotr'; did you mean 'report'?
 END
 fails "the same as a topic of help" 129 "$SPROF" help recrod <<'END'
-sprof: unknown command 'recrod'; did you mean 'record'?
+sprof: unknown topic 'recrod'; did you mean 'record'?
 END
 fails "a word that is near nothing" 129 "$SPROF" nosuchcommandhere <<'END'
 sprof: unknown command 'nosuchcommandhere'; see 'sprof help'
@@ -51,7 +51,7 @@ for word in probe buildid-list; do
 	check "the last recording stays" grep -q "the last recording" sprof.data
 done
 check "no other file is written" test ! -e sprof.data.old
-for word in probe top; do
+for word in probe trace; do
 	status "nor is it a topic of help ($word)" 129 "$SPROF" help $word
 	says "it is said what to use" "is a command of perf"
 done
@@ -116,30 +116,46 @@ sprof: unknown option '-y'
 END
 
 # Words that users of perf and of other profilers type.
+for word in pyhton wiats off-cp; do
+	case $word in pyhton) task=python ;; wiats) task=waits ;; *) task=off-cpu ;; esac
+	fails "a misspelt task, $word" 129 "$SPROF" help $word <<END
+sprof: unknown topic '$word'; did you mean '$task'?
+END
+done
 fails "help of two commands" 129 "$SPROF" help list stat <<'END'
 sprof: 'sprof help' takes one word, not 'list stat'
 END
 status "a process by name" 129 "$SPROF" record -p memcached
 says "how to find its number" "-p .(pgrep -d, NAME)"
+for command in record stat top; do
+	fails "$command: process IDs that the shell split" 129 \
+		"$SPROF" $command -p 22371 22372 -- true <<'END'
+sprof: -p: there is no program 22372; quote process IDs: -p "$(pidof NAME)", or -p 22371,22372
+END
+	status "$command: process IDs with blanks between them" 125 "$SPROF" $command \
+		-p "2147483646 2147483645"
+	says "are process IDs" "214748364[56]"
+done
 for word in waits wakers threads -T Python JAVA latency flamegraph; do
 	status "help has the task $word" 0 "$SPROF" help $word
 	check "it shows commands ($word)" grep -q '^  sprof r' out
 done
 "$SPROF" help | sed '1,/Tasks:/d' | tr -s ', ' '\n' >tasks
 while read -r word; do
-	"$SPROF" help "$word" 2>&1 | grep -q '^  sprof r' || echo "$word"
+	"$SPROF" help "$word" 2>&1 | grep -q '^  sprof [rt]' || echo "$word"
 done <tasks >unknown
 check "each task of the list has commands ($(wc -l <tasks))" \
 	test "$(wc -l <tasks)" -gt 8 -a ! -s unknown
-fails "a misspelt task" 129 "$SPROF" help wiats <<'END'
-sprof: unknown command 'wiats'; see 'sprof help'
-END
 for value in dwarf fp dwarf,16384 caller; do
 	status "record -g $value" 129 "$SPROF" record -F 99 -g $value ./prog
 	says "-g has no value" "^sprof: -g takes no value, and there is no program '$value'"
 done
 status "record -ag lbr" 129 "$SPROF" record -ag lbr ./prog
 says "the option is named" "--call-graph lbr"
+for size in '5 ' '5K ' 'K' ',5 '; do
+	status "record -m '$size'" 129 "$SPROF" record --dry-run -m "$size" true
+	says "record -m '$size': the reason" "-m, --mmap-pages: '$size' is not a number of pages"
+done
 status "a program of that name is recorded" 0 \
 	env PATH="$tmp/bin:$PATH" "$SPROF" record --dry-run -F 99 -g probe
 for name in x.svg x.PNG; do
@@ -156,7 +172,7 @@ for way in --switch-output=1s --overwrite; do
 done
 check "nothing was recorded" sh -c '! ls x.* sprof.data'
 status "an option of other profilers" 129 "$SPROF" report --flamegraph
-says "what to use instead" "-o report.html, which shows a flame graph, or --format folded"
+says "what to use instead" "-o report.html, or sprof browse and its key f, or --format folded"
 
 recording "one.data" <<'END'
 event cpu-clock

@@ -10,6 +10,7 @@ wide=$("$workload/probe" cpu 2>&1) && wide=
 cannot() {
 	cat <<'EOF'
 needs the network	--debuginfod
+needs a terminal	browse
 needs that unit or control group	--unit |record -G
 needs tracefs and root	(sched|oom|syscalls|block|probe|uprobe|kprobe):|--wakers|-s waker
 needs a program with that variable	mem:\./
@@ -100,7 +101,7 @@ cp "$(realpath "$workload/proportions")" .
 ./proportions 600 >/dev/null &
 pid=$!
 trap 'kill $pid; rm -rf "$tmp"' EXIT
-echo "echo $pid" | stub pidof
+echo "echo $pid $pid" | stub pidof
 check "a recording for the reports" sprof record ./proportions 0.7
 for name in perf demo before after before.1 day.2026112114000012; do
 	cp sprof.data $name.data

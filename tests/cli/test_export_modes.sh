@@ -132,4 +132,41 @@ same "the page's lanes have the times of states" wanted got
 check "a filter that no sample passes makes an empty page" python3 "$tests/html.py" none.html
 "$SPROF" report -q -i waits --mode cpu -o one.html
 check "pages of samples have no states" sh -c '[ -z "$(python3 "$1" one.html states)" ]' sh "$tests/html.py"
+
+# A clock with random rates: 2 samples in a have 0.7 ms, 2 in b 4.3 ms. Exports have times, not samples.
+recording dithered <<'END'
+event cpu-clock chain
+comm 7 7 prog
+mmap 7 0x10000 0x10000 0 //anon
+note 0 #74:500:1500 clocks are dithered
+sample 0 7 7 0 1000000000 300000 0x10110 0x10110 0x10010
+sample 0 7 7 0 1000300000 400000 0x10110 0x10110 0x10010
+sample 0 7 7 0 1002000000 2300000 0x10210 0x10210 0x10010
+sample 0 7 7 0 1004000000 2000000 0x10210 0x10210 0x10010
+END
+set -- -q -i dithered
+"$SPROF" report "$@" --format json -g caller | sed -n 's/^ *"weight": \([0-9]*\),$/\1/p' >wanted
+check "the report has their sum" test "$(cat wanted)" = 5000000
+"$SPROF" report "$@" --format folded | awk '{ sum += $NF } END { print sum }' >got
+same "dithered: folded has the sum" wanted got
+"$SPROF" report "$@" --format csv --interval within | awk -F, 'NR == 1 {
+	for (i = 1; i <= NF; i++) at[$i] = i; next } { sum += $at["self_weight"] } END { print sum }' >got
+same "dithered: CSV has the sum" wanted got
+"$SPROF" report "$@" -o one.speedscope.json
+python3 "$tests/exports.py" speedscope one.speedscope.json |
+	awk 'NF > 1 { sum += $1 } END { print sum }' >got
+same "dithered: speedscope has the sum" wanted got
+"$SPROF" report "$@" --format callgrind | sed -n 's/^totals: //p' >got
+same "dithered: callgrind has the sum" wanted got
+"$SPROF" report "$@" -o one.json.gz
+"$SPROF" report "$@" -s dso,function --format json >report.json
+check "dithered: Firefox has the weights" python3 "$tests/firefox.py" report one.json.gz report.json
+"$SPROF" report "$@" -o one.html
+check "dithered: the page has the report's data" python3 "$tests/html.py" one.html report.json
+if command -v go >.which; then
+	"$SPROF" report "$@" -o one.pb.gz
+	go tool pprof -raw one.pb.gz >raw 2>messages
+	python3 "$tests/exports.py" pprof raw cpu | awk 'NF > 1 { sum += $1 } END { print sum }' >got
+	same "dithered: pprof has the sum" wanted got
+fi
 finish

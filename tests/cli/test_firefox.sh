@@ -60,7 +60,7 @@ exports() {
 recording made <<'END'
 event cpu-clock chain
 event page-faults chain
-cmdline prog --fast
+cmdline prog --fast mine
 comm 7 7 main
 comm 7 8 worker\x22<\xff\x0a>
 comm 9 9 other
@@ -76,7 +76,7 @@ END
 exports "hostile names" made
 check "losses and the command are in it" sh -c \
 	'zcat profile.json.gz | grep -q "\"Lost samples\".*\"value\": 5}" &&
-	 zcat profile.json.gz | grep -q "\"prog \*\*\*\""'
+	 zcat profile.json.gz | grep -q "\"prog --fast \*\*\*\""'
 exports "another event" made -e page-faults
 user=0xfffffffffffffe00 kernel=0xffffffffffffff80
 recording unmapped <<END

@@ -135,8 +135,12 @@ fi
 mkdir bin
 printf '#!/bin/sh\nbasename "$1" >opened\n' >bin/xdg-open
 chmod +x bin/xdg-open
-PATH=$tmp/bin:$PATH "$SPROF" report -q -i one -o file.html --open 2>err
+PATH=$tmp/bin:$PATH DISPLAY=:9 "$SPROF" report -q -i one -o file.html --open 2>err
+check "--open names the file" grep -qx "sprof: wrote file.html" err
 check "--open shows the file" sh -c 'sleep 0.3; grep -qx file.html opened'
+status "--open without a display" 0 env -u DISPLAY -u WAYLAND_DISPLAY -u BROWSER \
+	PATH="$tmp/bin:$PATH" "$SPROF" report -q -i one -o file.html --open
+says "that is the reason" "^sprof: wrote file.html; there is no display"
 program=$(command -v "$SPROF")
 status "--open without a browser" 0 env PATH="$tmp/none" "$program" report -q -i one -o file.html --open
 says "it names the file" "open file.html in a browser"

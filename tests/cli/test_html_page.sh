@@ -122,6 +122,35 @@ later "without JavaScript one sentence is shown" noscript one.html
 later "a page without its end says so" cut deep.html
 browse
 
+. "$tests/cli/diff_recordings.sh"
+
+# changes NAME SIDES ARGUMENT...: makes NAME.html of `sprof diff`, and adds its check.
+changes() {
+	changes_name=$1 sides=$2
+	shift 2
+	"$SPROF" diff -o "$changes_name.html" "$@" 2>err
+	LC_ALL=C.UTF-8 "$SPROF" diff -q --all "$@" >"$changes_name.txt" 2>err
+	"$SPROF" diff --format folded "$@" >"$changes_name.folded" 2>err
+	later "$changes_name: the page of a comparison equals the text" \
+		changes "$changes_name.html" "$changes_name.txt" "$changes_name.folded" "$sides"
+}
+call_recordings
+changes comparison 102000000,102000000 --symfs root call-old.? -- call-new.?
+changes itself 0,0 --symfs root call-old.? -- call-old.?
+changes single 101000000,101000000 --symfs root call-old.1 -- call-new.1
+# Rows need 10 samples.
+set -- hostile hostile hostile hostile hostile
+"$SPROF" diff -s comm,function -o hostile-diff.html "$@" -- "$@" 2>err
+later "a comparison's hostile names do not run, and are shown" hostile hostile-diff.html
+later "an address with any state opens a comparison" address comparison.html
+later "axe-core finds nothing serious in a comparison" axe comparison.html
+later "nothing of a comparison is wider than a phone" phone comparison.html
+random_recordings
+"$SPROF" diff -o random-diff.html --symfs root random-old.? -- random-new.? 2>err
+rm -f random-*.?
+later "a comparison of random stacks works" opens random-diff.html
+browse
+
 why=$(program_recording)
 if [ -n "$why" ]; then
 	skip "a recorded program" "$why"
@@ -149,6 +178,7 @@ make_ranges prog data
 later "ranges have the functions of report --time" range prog.html$ranges
 mkdir -p "$build/tests/views"
 later "screenshots are kept in tests/views" shots prog.html "$build/tests/views"
+later "so are those of a comparison" shots comparison.html "$build/tests/views" diff-
 browse
 
 if ! command -v firefox-esr >/dev/null; then

@@ -41,8 +41,8 @@ perf.data: file, little-endian
 
 Events
        samples        lost
-             2           7  cpu-clock
-             1           0  page-faults
+             2           7  cpu-clock, 997 Hz
+             1           0  page-faults, 997 Hz
   The kernel throttled events 1 time.
 
 Records
@@ -77,8 +77,8 @@ prints "JSON has what is promised" info --format json <<'END'
   "HEADER_FEATURE": 4
  },
  "events": [
-  {"name": "cpu-clock", "samples": 2, "lost": 7, "lost_own": 7},
-  {"name": "page-faults", "samples": 1, "lost": 0, "lost_own": 0}
+  {"name": "cpu-clock", "samples": 2, "lost": 7, "lost_own": 7, "freq_hz": 997},
+  {"name": "page-faults", "samples": 1, "lost": 0, "lost_own": 0, "freq_hz": 997}
  ],
  "features": {
   "hostname": "testhost",
@@ -123,7 +123,7 @@ sed -n 's/0x[0-9a-f]*/0xN/; /Events/,/Records/p; /^Damage/,$p' out >got
 cat >wanted <<'END'
 Events
        samples        lost
-             6           0  cpu-clock
+             6           0  cpu-clock, 997 Hz
 
 Records
 Damage
@@ -252,6 +252,19 @@ Recorder notes
   cannot read the memory maps of process 17: code it has already mapped will have no symbols
   a later kind
 END
+printf 'event cpu-clock\nnote 0 #4711:1 a later kind\n' | recording alone
+prints "notes alone are no findings" "$SPROF" info -i alone --findings <<'END'
+Findings
+  none; the recorder's notes are below
+
+Recorder notes
+  a later kind
+END
+echo event cpu-clock | recording bare
+prints "no findings" "$SPROF" info -i bare --findings <<'END'
+Findings
+  Nothing limits the data.
+END
 prints "findings and values of notes are in the JSON" sh -c '
 	"$SPROF" info -i kinds --findings --format json | grep -e "^ \"findings" -e cause -e "\"kind\": [34]"' <<'END'
  "findings": [
@@ -307,7 +320,7 @@ note 0 #44:60:15 about a quarter of them are the target's
 END
 {
 	"$SPROF" info -i shared --format json | sed -n 's/.*"lost_own": \([0-9]*\).*/info \1/p'
-	"$SPROF" info -i shared | sed -n 's/^ *1 *\([0-9]*\)  cpu-clock$/info table \1/p'
+	"$SPROF" info -i shared | sed -n 's/^ *1 *\([0-9]*\)  cpu-clock, 997 Hz$/info table \1/p'
 	"$SPROF" report -i shared --format json | sed -n 's/^   "lost_own": \([0-9]*\),$/report \1/p'
 	"$SPROF" report -i shared | grep -o 'about 15 of them'
 	"$SPROF" report -i shared -o callgrind.shared && grep -o 'cpu-clock: .* samples lost' callgrind.shared

@@ -43,8 +43,8 @@ same "a row that comes and goes has a wide between-run interval, others have not
 # parts(rep(c(5,35,35,35),5), rep(50,20), 1000): 0.4260 to 0.6681.
 report -s comm one.data | sed '/^Perc/,$!d' >got
 cat >want <<'END'
-Percentages are of total CPU time; low-high is the 95% confidence interval; ~: for another run, as
-the share varies over time.
+Percentages are of total CPU time; low-high is the 95% confidence interval.
+~: for another run, as the share varies over time.
 
   self    low-high  comm
 55.00%  ~42.6-66.8  other
@@ -60,8 +60,8 @@ prints "within" report -q -s comm --interval within one.data <<'END'
 END
 report -s comm --interval between one.data | sed -n '/^Perc/,/^$/p; /steady/p' >got
 cat >want <<'END'
-Percentages are of total CPU time; low-high is the 95% confidence interval for another run; with ~,
-the share varies.
+Percentages are of total CPU time; low-high is the 95% confidence interval for another run.
+~: for another run, as the share varies over time.
 
 30.00%   27.2-32.9  steady
 END
@@ -91,6 +91,44 @@ sort got >sorted
 sort want >wanted
 same "a caller that recurs counts once" sorted wanted
 
+# Phases: "first", then "second", and "steady" with both. Their parts of time cannot stand for runs.
+awk 'BEGIN {
+	print "event cpu-clock"
+	print "cmdline sprof record -o x -- ./demo"
+	print "span 1000 20999"
+	print "mmap 1 0x400000 65536 0 /nowhere"
+	split("first second steady", names)
+	for (i = 1; i <= 3; i++) print "comm 1", i, names[i]
+	for (i = 0; i < 1000; i++) {
+		task = i % 5 == 0 ? 3 : i < 500 ? 1 : 2
+		print "sample 0 1", task, 0, 1000 + i * 20, 10, "0x40" task "000"
+	}
+}' | "$top_builddir/tests/cli/recording" phases.data || exit 99
+report -s comm phases.data | sed '/^Perc/,$!d' >got
+cat >want <<'END'
+Percentages are of total CPU time; low-high is the 95% confidence interval.
+*: of this run only, as the share varies; sprof record --repeat 5 compares runs.
+
+  self    low-high  comm
+40.00%  *37.0-43.1  first
+40.00%  *37.0-43.1  second
+20.00%   17.6-22.6  steady
+END
+same "text shows this run's interval if the other one is too wide" got want
+report --format csv -s comm phases.data | columns | awk '$1 == "first" {
+	print ($2 > 0.36 && $3 < 0.44 && $4 < 0.4 / 3 && $5 > 0.7) }' >got
+echo 1 >want
+same "CSV has both" got want
+report -s comm --interval between phases.data | grep -c '%  *~' >got
+echo 2 >want
+same "text has the other one on request" got want
+report --explain -s comm phases.data >explained
+check "--explain has the same marks" \
+	sh -c 'grep -q "(\*37.0-43.1)" explained && grep -q "^\*: of this run" explained'
+report --format json -s dso,function phases.data >phases.json
+report --format html phases.data >phases.html
+check "the page has them" python3 "$top_srcdir/tests/cli/html.py" phases.html phases.json
+
 # Three runs: their differences count, not those within a run.
 for i in 1 2 3; do
 	made same$i.data 0 ./demo
@@ -109,8 +147,8 @@ echo "0.03 0.27" >want
 same "runs that differ do" got want
 report -s comm differs?.data | grep -A 2 '95%' >got
 cat >want <<'END'
-Percentages are of total CPU time; low-high is the 95% confidence interval; ~: for another run, as
-runs differ.
+Percentages are of total CPU time; low-high is the 95% confidence interval.
+~: for another run, as runs differ.
 
 END
 same "and text states it" got want

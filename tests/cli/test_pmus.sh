@@ -108,7 +108,7 @@ prints "-e '*atom*'" heads -e '*atom*' <<'END'
 15 samples of cpu_atom/cycles/u
 END
 fails "a pattern that matches no event" 1 "$SPROF" report -i both -e '*clock*' <<'END'
-sprof: both has no event '*clock*'; 'sprof info' lists its events
+sprof: both has no event '*clock*'; 'sprof info -i both' lists its events
 END
 fails "in no recording" 1 "$SPROF" report both one/both -e '*clock*' <<'END'
 sprof: no recording has an event '*clock*'; 'sprof info -i FILE' lists a recording's events
@@ -147,7 +147,7 @@ same "apart, it says why there are none" - apart <<'END'
 no samples of cpu_atom/cycles/u
   No samples: the target did not run on the CPUs that count cpu_atom/cycles/u, or for less than one
   sampling period.
-  -> 'sprof report' without -e and --per-pmu adds up all kinds of CPU.
+  -> 'sprof report -i idle' without -e and --per-pmu adds up all kinds of CPU.
 
 END
 

@@ -9,6 +9,7 @@ cat >"$tmp/others" <<'END'
 --interpreted-frames-native-stack
 --nofile
 --perf-basic-prof
+--perf-prof
 --security-opt
 --sparse
 --ulimit

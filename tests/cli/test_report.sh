@@ -364,7 +364,7 @@ prints "findings are in the JSON" \
 	sh -c '"$SPROF" report -i chains.data --format json | sed -n "/findings/,/throttled/p"' <<'END'
  "findings": [
   {"kind": "lost", "text": "2 samples of cpu-clock (33%) lost", "remedy": "record with larger ring buffers: -m 2M", "samples": 2, "share": 0.3333333333, "cause": "lost", "event": "cpu-clock"},
-  {"kind": "throttled", "text": "cpu-clock was throttled once, for 3 us in total: samples are missing there", "remedy": "record at a lower rate: -F 249", "cause": "throttled", "event": "cpu-clock"},
+  {"kind": "throttled", "text": "cpu-clock was throttled once, for 3 us in total: samples are missing there", "remedy": "record at a lower rate: -F 249", "share": 0.8333333333, "cause": "throttled", "event": "cpu-clock"},
 END
 # 2 samples more of 150 ns and 3 us of throttling, in addition to 600 ns: 3,300 of 3,900 are
 # missing.
@@ -382,12 +382,12 @@ chains.data
     -> record at a lower rate: -F 249
   ! 2 samples of cpu-clock (33%) lost
     -> record with larger ring buffers: -m 2M
-  ! 80% of samples have no symbols (file not found): demo
+  ! 80% of all events' samples have no symbols (file not found): demo
     -> use --symfs DIR with the recorded machine's files
     2 more: sprof info --findings -i chains.data
 
-4 samples of cpu-clock, 600 ns of CPU time, 2 lost (33.3%), throttled 1 time (3 us), missing samples
-widen 50% to 7.7%-92.3%
+4 samples of cpu-clock, 600 ns of CPU time, 2 lost (33.3%), throttled 1 time (3 us), samples are
+missing: 50% may in truth be 7.7% to 92.3%
 stacks: 100% truncated
 Percentages are of the event's total; low-high is the 95% confidence interval.
 
@@ -521,9 +521,34 @@ END
 prints "an empty recording says why" report -i empty.data <<'END'
 empty.data
 no samples of cpu-clock
-  No samples: the target used less than one sampling period (1 ms) of CPU time.
-  -> Record for longer, or at a higher rate (-F 20000).
+  No samples: the recorded threads used less than one sampling period (1 ms) of CPU time.
+  -> Record its waits (--off-cpu), children that ran before (-p PID --descendants), or at a higher
+     rate (-F 4999).
 END
+# Two samples of a second: the head says that waits were not recorded, if these are a program's.
+# waits COMMAND-LINE PERIOD [EVENT]: "yes" or "no".
+waits() {
+	recording few.data <<-END
+		event cpu-clock
+		${3:-}
+		cmdline $1
+		comm 7 7 demo
+		sample 0 7 7 0 1000000000 $2 0x400010
+		sample 0 7 7 0 2000000000 $2 0x400010
+	END
+	report -i few.data >few 2>err
+	if grep -q "CPU time in 1.00 s (--off-cpu records waits)" few; then echo yes; else echo no; fi
+}
+{
+	waits "sprof record -- ./demo -a" 200000000
+	waits "sprof record -F 99 -p 7" 200000000
+	waits "sprof record -- ./demo" 300000000
+	waits "sprof record -ga -- sleep 1" 200000000
+	waits "sprof record --all-cpus -- sleep 1" 200000000
+	waits "sprof record --off-cpu -- ./demo" 200000000 "event offcpu-time"
+} >got
+printf '%s\n' yes yes no no no no >wanted
+same "a program that mostly waits is recorded with --off-cpu" wanted got
 prints "filters that nothing passes say so" report --comms nobody <<'END'
 perf.data  ./demo --fast
 10 samples of cpu-clock, 10 ms of CPU time, none lost
@@ -533,7 +558,7 @@ perf.data  ./demo --fast
 END
 prints "an empty csv is said too" report -i empty.data --format csv <<'END'
 self,self_low,self_high,self_samples,self_weight,total,total_low,total_high,total_samples,total_weight,comm,dso,function,build_id
-(stderr) sprof: empty.data: no samples; 'sprof report' without --format prints the reason
+(stderr) sprof: empty.data: no samples; 'sprof report -i empty.data' without --format prints the reason
 END
 
 # Names that would do harm.
@@ -687,4 +712,10 @@ else
 fi
 check "a file has no colours" sh -c '! "$SPROF" report | grep -q "$(printf "\\033")"'
 check "--color always has some" sh -c '"$SPROF" report --color always | grep -q "$(printf "\\033")"'
+{
+	printf 'event cpu-clock user\ncomm 1 1 demo\nmmap 1 0x400000 65536 0 /nowhere\n'
+	echo 'sample 0 1 1 0 100 10 0x401000'
+} | "$top_builddir/tests/cli/recording" user.data
+check "the time of user code alone is named so" \
+	sh -c '"$SPROF" report user.data | grep -q "of CPU time in user code"'
 finish

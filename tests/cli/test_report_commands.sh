@@ -90,7 +90,7 @@ sums cmdline --comms make
 prints "the head counts what passes" sh -c \
 	'"$SPROF" report -i data --argument "src/*" -s argument | grep -v "^  ! \|^    ->"' <<'END'
 data
-9 samples of cpu-clock, 90 ns of CPU time, none lost, filters pass 4 of them (44.4%)
+9 samples of cpu-clock, 90 ns of CPU time, none lost, filters pass 4 of them (44.4% of the time)
 Percentages are of total CPU time; low-high is the 95% confidence interval.
 
   self   low-high  argument
@@ -112,20 +112,20 @@ $head
 (stderr) sprof: data: no samples pass the filters
 (stderr) sprof: no argument matches a.c; the nearest one is src/a.c
 (stderr) sprof: no argument matches src/a.x; the nearest one is src/a.c
-(stderr) sprof: no argument matches zork; 'sprof report -s argument' lists all
+(stderr) sprof: no argument matches zork; 'sprof report -i data -s argument' lists all
 END
 prints "the nearest command line" \
 	"$SPROF" report --format csv -s argument -i data --cmdline 'make -j3' -d nope <<END
 $head
 (stderr) sprof: data: no samples pass the filters
-(stderr) sprof: no program or library is named nope; 'sprof report -s dso' lists all
+(stderr) sprof: no program or library is named nope; 'sprof report -i data -s dso' lists all
 (stderr) sprof: no command line matches make -j3; the nearest one is make -j2
 END
 prints "of two options, the one that fits nothing" \
 	"$SPROF" report --format csv -s argument -i data -c make -d nope <<END
 $head
 (stderr) sprof: data: no samples pass the filters
-(stderr) sprof: no program or library is named nope; 'sprof report -s dso' lists all
+(stderr) sprof: no program or library is named nope; 'sprof report -i data -s dso' lists all
 END
 prints "what exists is not said to be missing" \
 	"$SPROF" report --format csv -s argument -i data --cmdline 'make*' -c other <<END

@@ -114,21 +114,21 @@ tree() {
 }
 prints "a tree of callers" tree -g --callers work <<'END'
  70.00%  24.1-94.5  work
- 40.00%   9.1-81.6  |- fib (recursive, 2 deep)
- 40.00%   9.1-81.6  |  `- main
-                    |     start
+ 40.00%   9.1-81.6  |- fib (recursive, up to 2 deep)
+                    |  main
+                    |  start
  30.00%   5.5-75.9  `- work_more
                        main
                        start
 END
 prints "a tree of callees, by callers" tree -g --callees fib <<'END'
- 70.00%  24.1-94.5   30.00%  fib (recursive, 2 deep)
+ 70.00%  24.1-94.5   30.00%  fib (recursive, up to 2 deep)
  40.00%   9.1-81.6   40.00%  `- work
 END
 prints "a tree of callees, from the sampled function up" tree -g callee --callees fib <<'END'
  40.00%   9.1-81.6  work
-                    fib (recursive, 2 deep)
- 30.00%   5.5-75.9  fib (recursive, 2 deep)
+                    fib (recursive, up to 2 deep)
+ 30.00%   5.5-75.9  fib (recursive, up to 2 deep)
 END
 share() {
 	report --no-inline -s symbol --format csv "$@" | sed -n '2s/,.*//p'
@@ -168,18 +168,21 @@ END
 prints "a misspelt function" says_why --callees wrok <<'END'
 sprof: no stack has a function wrok; the nearest name is work
 END
+prints "the last part of a name" says_why --callers module.work <<'END'
+sprof: no stack has a function module.work; the nearest name is work
+END
 prints "a function that is not there" says_why -S nothing_like_it <<'END'
-sprof: no stack has a function nothing_like_it; 'sprof report -s function' lists all
+sprof: no stack has a function nothing_like_it; 'sprof report -i made.data -s function' lists all
 END
 prints "a misspelt thread" says_why -c dmeo <<'END'
 sprof: no thread is named dmeo; the nearest name is demo
 END
 prints "a thread that is not there" says_why -c nothing_like_it,xyz-* <<'END'
-sprof: no thread is named nothing_like_it; 'sprof report -s comm' lists all
-sprof: no thread is named xyz-*; 'sprof report -s comm' lists all
+sprof: no thread is named nothing_like_it; 'sprof report -i made.data -s comm' lists all
+sprof: no thread is named xyz-*; 'sprof report -i made.data -s comm' lists all
 END
 prints "a program that is not there" says_why -d nothing_like_it.so <<'END'
-sprof: no program or library is named nothing_like_it.so; 'sprof report -s dso' lists all
+sprof: no program or library is named nothing_like_it.so; 'sprof report -i made.data -s dso' lists all
 END
 report --no-inline -q -s comm --format csv >wanted
 report --no-inline -q -s comm --format csv -c 'd?m*' >got

@@ -108,4 +108,7 @@ END
 prints "--dsos selects one process's by perf's name" rows dso --dsos "[JIT] tid 5" -s dso <<END
 [JIT];3
 END
+"$SPROF" report -i data -s srcline --symfs root >lines.txt 2>&1
+check "the remedy for missing lines is one for generated code" grep -q \
+	"^    -> sprof report -s symbol: names of Node.js functions have their line" lines.txt
 finish

@@ -312,12 +312,12 @@ prints "exports have the number of idle threads" exports <<END
 2 idle threads left out
 Idle threads left out", "format": "integer", "value": 2
 END
-# Counts of schedstat split the whole lives of threads, but not the parts in ranges and steps.
+# Counts of schedstat split the lives of threads, and their parts in ranges and steps.
 {
 	cat "$tmp/text"
 	for tid in 3 4; do
-		echo "note 1000100001 #53:1:$tid:0:0 waited 0 ns for a CPU"
-		echo "note 1199000000 #53:1:$tid:100000:1000000 waited 1 ms for a CPU"
+		echo "note 1000100001 #53:1:$tid:0:0:0 waited 0 ns for a CPU"
+		echo "note 1199000000 #53:1:$tid:100000:1000000:0 waited 1 ms for a CPU"
 	done
 } | recording "$tmp/counts"
 for options in "" "-s time,tid" "--time 1.05,1.15"; do
@@ -336,6 +336,35 @@ prints "they are left out of a range" weights "tid self_weight" counts -s tid --
 1 100000001
 2 100000001
 END
+# Schedstat adds 5 ms to each wait of the only thread. All modes, and all their ranges, have them.
+{
+	recorded offcpu-time 60000000 140000000 50000000 |
+		sed '/ 1110000000 0 /d; /^fork/d; /^switch 1 2/d; /^sample 1 1 2/d'
+	echo "note 1000000001 #53:1:1:0:0:0 waited 0 ns for a CPU"
+	echo "note 1200000000 #53:1:1:70000000:30000000:0 waited 30 ms for a CPU"
+} | recording "$tmp/alone"
+states() {
+	weights "state self_weight" alone "$@" | awk '
+		{ sums[/on CPU/ ? "on" : /waiting/ ? "runnable" : "blocked"] += $NF }
+		END { print sums["on"], sums["runnable"], sums["blocked"] }'
+}
+for range in 1.0,1.2 1.0,1.1 1.1,1.2; do
+	states -T -s state --time $range
+	states --latency -s state --time $range
+	states --mode off-cpu -s state --time $range
+done >got
+cat >wanted <<'END'
+70000000 30000000 100000000
+70000000 30000000 100000000
+ 30000000 100000000
+40000001 5000000 55000000
+40000001 5000000 55000000
+ 5000000 55000000
+30000000 25000000 45000000
+30000000 25000000 45000000
+ 25000000 45000000
+END
+same "all modes and ranges have the thread's states" wanted got
 # Threads 3 and 4 wake for 0.1 ms each 50 ms.
 {
 	cat "$tmp/text"
@@ -427,7 +456,19 @@ Time is in ms; runnable threads wait for a CPU.
 48.15%  44.5-48.1      20.0      110      2     60.0    1
 END
 
-# A kernel thread; all of its stacks begin with two functions.
+# All 20 ms of waits for a CPU are after preemptions; thread 1 has them.
+prints "a remark has the share of preempted threads' time, also in JSON" sh -c '
+	for i in 1 2; do
+		"$SPROF" report -i "$0" --mode off-cpu --tid $i | grep preempted || echo none
+	done
+	"$SPROF" report -i "$0" --mode off-cpu --format json | grep -c "\"cause\": \"preempted\""' \
+	"$tmp/pool" <<END
+  - preempted threads waited 15% of the time without stacks: split by CPU time
+none
+1
+END
+
+# A kernel thread; two functions are in all of its stacks.
 cat >"$tmp/kallsyms2" <<END
 ffffffff81000000 T _text
 ffffffff81001000 T schedule
@@ -450,27 +491,69 @@ switch 1 1 0 1050000000 in
 END
 recording "$tmp/kthread" <"$tmp/text"
 cat >"$tmp/table" <<END
-stacks begin with (100.00%): kthread, ret_from_fork
+in all stacks (total 100.00%): kthread, ret_from_fork
 All rows: comm kworker, dso [kernel.kallsyms]
  total   low-high    on  runnable  blocked  waits  longest  function
 80.00%  80.0-80.0                     40.0      1     40.0  [k] schedule
 20.00%   4.1-20.0  10.0                                     [k] work
 END
 prints "functions of all stacks are in one line" \
-	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/begin with/,\$p"' \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/^in .* stacks/,\$p"' \
 	"$tmp/kthread" "$tmp/kallsyms2" <"$tmp/table"
 prints "-q has the same lines" \
 	sh -c '"$SPROF" report -q -i "$0" --kallsyms "$1"' "$tmp/kthread" "$tmp/kallsyms2" <"$tmp/table"
 
+# In mode cpu, functions of most stacks that only call others are in one line, except the last.
+{
+	echo arch x86_64
+	echo event cpu-clock chain
+	echo mmap -1 0xffffffff81000000 0x1000000 0xffffffff81000000 [kernel.kallsyms]_text
+	echo comm 1 1 kworker
+	for i in 1 2 3 4 5 6 7 8 9; do
+		leaf=0xffffffff8100$((i < 7 ? 1 : 2))010
+		echo "sample 0 1 1 0 100${i}000000 1000000 $leaf $leaf 0xffffffff81005010" \
+			0xffffffff81004010 0xffffffff81003010
+	done
+	echo sample 0 1 1 0 1010000000 1000000 0xffffffff81006010 0xffffffff81006010
+} | recording "$tmp/started"
+cat >"$tmp/kallsyms3" <<END
+ffffffff81000000 T _text
+ffffffff81001000 T first
+ffffffff81002000 T second
+ffffffff81003000 T _start1
+ffffffff81004000 T _start2
+ffffffff81005000 T main
+ffffffff81006000 T other
+ffffffff81007000 T _etext
+END
+cat >"$tmp/table" <<END
+in most stacks (total 90.00%): _start1, _start2
+All rows: comm kworker, dso [kernel.kallsyms]
+ total   low-high    self  function
+90.00%  59.6-98.2   0.00%  [k] main
+60.00%  31.3-83.2  60.00%  [k] first
+30.00%  10.8-60.3  30.00%  [k] second
+10.00%   1.8-40.4  10.00%  [k] other
+END
+prints "functions of most stacks are in one line in mode cpu" "$SPROF" report -q --children \
+	-i "$tmp/started" --kallsyms "$tmp/kallsyms3" <"$tmp/table"
+check "keys of -s have rows of them" sh -c \
+	'"$SPROF" report -q --children -s function -i "$0" --kallsyms "$1" | grep -q "90.*_start1"' \
+	"$tmp/started" "$tmp/kallsyms3"
+
+"$SPROF" report -i "$tmp/started" --kallsyms "$tmp/kallsyms3" --percent-limit 0 >wanted
+"$SPROF" report -i "$tmp/started" --kallsyms "$tmp/kallsyms3" --limit 0 >got
+same "--limit 0 has all rows" wanted got
+check "as well as those without self time" grep -q _start1 got
 # Time of a thread without samples has no functions.
 {
 	cat "$tmp/text"
 	echo switch 1 2 1 1000000000 in
 } | recording "$tmp/kthread"
 prints "functions of all stacks are in one line beside time without stacks" \
-	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/begin with/,\$p"' \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/^in .* stacks/,\$p"' \
 	"$tmp/kthread" "$tmp/kallsyms2" <<END
-stacks begin with (50.00%): kthread, ret_from_fork
+in all stacks (total 50.00%): kthread, ret_from_fork
 
  total   low-high    on  runnable  blocked  waits  longest  function        comm     dso
 50.00%   8.7-59.6  50.0                                     [.] [no stack]  :2       [unknown]
@@ -478,7 +561,7 @@ stacks begin with (50.00%): kthread, ret_from_fork
 10.00%   0.4-51.3  10.0                                     [k] work        kworker  [kernel.kallsyms]
 END
 
-# Each thread's stacks begin with functions of their own.
+# Each thread's stacks have functions of their own.
 {
 	cat "$tmp/text"
 	cat <<END
@@ -491,10 +574,10 @@ switch 2 2 1 1050000000 in
 END
 } | recording "$tmp/kthread"
 prints "functions of all stacks of a thread are in one line" \
-	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/begin with/,\$p" | sed "s/ *\[kernel.kallsyms\]\$//"' \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/^in .* stacks/,\$p" | sed "s/ *\[kernel.kallsyms\]\$//"' \
 	"$tmp/kthread" "$tmp/kallsyms2" <<END
-stacks of kworker begin with (50.00%): kthread, ret_from_fork
-stacks of second begin with (50.00%): ret_from_fork, work
+in all stacks of kworker (total 50.00%): kthread, ret_from_fork
+in all stacks of second (total 50.00%): ret_from_fork, work
 All rows: dso
  total   low-high    on  runnable  blocked  waits  longest  function      comm
 40.00%  40.0-40.0                     40.0      1     40.0  [k] schedule  kworker
@@ -701,8 +784,8 @@ for mode in cpu wall off-cpu latency; do
 	report -i "$tmp/parts" --mode $mode --format json |
 		sed -n 's/.*"kind": "unmapped", "text": "\([^:]*\)", .*"samples": \([0-9]*\),.*/\1 (\2)/p'
 done >"$tmp/got"
-for mode in cpu wall off-cpu latency; do
-	echo "75% of samples are at addresses without a recorded mapping (3)"
+for what in "" " (by time)" " (by time)" " (by time)"; do
+	echo "75% of samples$what are at addresses without a recorded mapping (3)"
 done >"$tmp/wanted"
 same "shares of findings are parts of the samples" "$tmp/wanted" "$tmp/got"
 
@@ -716,4 +799,6 @@ END
 check "a clock whose periods are 1 has no time" sh -c '
 	"$SPROF" report -i "$1" | grep -q "^2 samples of cpu-clock, 2 events, none lost"' sh "$tmp/clock"
 
+check "diff of waits names the mode that compares functions" sh -c '
+	"$SPROF" diff -e offcpu-time "$0" "$0" 2>&1 | grep -q "scheduler; --mode"' "$tmp/waits"
 finish

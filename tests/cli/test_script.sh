@@ -30,7 +30,7 @@ shown() {
 }
 
 fails "an event that is not there" 1 "$SPROF" script -i "$tmp/perf.data" -e cycles <<END
-sprof: $tmp/perf.data has no event 'cycles'; 'sprof info' lists its events
+sprof: $tmp/perf.data has no event 'cycles'; 'sprof info -i $tmp/perf.data' lists its events
 END
 
 # Files without symbols are listed with their number of samples and a remedy.

@@ -29,8 +29,8 @@ waits
   time: 120 ms from 1.010 s
   ! 50% of stacks may be incomplete (they do not reach the thread's first function)
     -> record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer
-6 wake-ups ended 75 ms of 145 ms of blocked time (longest 30 ms), 7.6 ms from wake-up to running,
-none lost
+6 wake-ups ended 75 ms of 145 ms of blocked time (longest 30 ms), 7.6 ms from wake-up to running, no
+samples lost
 stacks: 50.0% complete, 50.0% truncated
 Percentages are of blocked time that wake-ups ended.
 Time is in ms; runnable: from wake-up to running.
@@ -42,6 +42,25 @@ Threads are first; [interrupt] is a timer that expired, or a device.
 13.33%     10.0         1     10.0       1.0  [interrupt]  reader[2]
 13.33%     10.0         1     10.0      0.50  [softirq]    reader[2]
  6.67%      5.0         1      5.0       1.0  [idle]       reader[2]
+END
+# 6 waits, 6 wake-ups and 2 samples of the clock.
+{
+	cat waits.text
+	echo 'sample 0 1 1 1 1005000000 1000000 0x1010'
+	echo 'sample 0 1 1 1 1006000000 1000000 0x1010'
+} | recording clocked
+prints "modes show their events, and the number of samples of others" sh -c '
+	for mode in cpu wall "cpu -e offcpu-time"; do
+		"$SPROF" report -i clocked --mode $mode --format json |
+			grep -oE "\"(other_samples\": |name\": \"[a-z])[-a-z0-9]*"
+	done
+	"$SPROF" report -i clocked --mode cpu | grep -o "^not shown.*"' <<'END'
+"other_samples": 12
+"name": "cpu-clock
+"other_samples": 6
+"name": "wall
+"name": "offcpu-time
+not shown: 12 samples of other events; sprof info -i clocked lists them
 END
 prints "pairs have the blocked time, and the time until the thread ran" \
 	values "waker wakee self_blocked_ns self_runnable_ns self_waits self_longest_wait_ns self_weight" \

@@ -65,7 +65,8 @@ END
 	printf 'event cpu-clock\nevent offcpu-time chain\nevent sched:sched_waking chain\n%s\n' "$map"
 	switches
 	wakeups 2
-} | recording waits
+} >waits.text
+recording waits <waits.text
 {
 	printf 'event sched:sched_waking chain\n%s\n%s\n' "$map" "$tasks"
 	wakeups 0

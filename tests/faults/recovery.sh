@@ -65,7 +65,8 @@ done
 "$SPROF" info -i "$fast/plain" --format json >"$tmp/info"
 samples=$(number "$tmp/info" SAMPLE)
 size=$(od -A n -t d8 -j 48 -N 8 "$fast/plain" | tr -d ' ')
-for wrong in 0 $((size - 4)) $((size / 2)) $((size + 104)) $((size * 100)) -1; do
+for wrong in 0 8 72 $(seq 136 1000 "$size") $((size - 4)) $((size / 2)) $((size + 104)) \
+	$((size * 100)) -1; do
 	cp "$fast/plain" "$tmp/sized"
 	put_u64 "$tmp/sized" 48 $wrong
 	"$SPROF" report -i "$tmp/sized" --format json >"$tmp/report" 2>"$tmp/err"

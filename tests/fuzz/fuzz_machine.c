@@ -30,8 +30,6 @@
 
 #define need(condition) ((condition) ? (void)0 : abort())
 
-DEFINE_CLEANUP(struct decoder *, decoder_free)
-
 static const uint64_t ids[] = {1};
 static const struct sp_event events[] = {
 	{.name = "event", .ids = ids, .id_count = 1,
@@ -335,7 +333,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	need(!machine_new(&machine));
 	need(!live_new(!(flags & 1), &live));
-	need(!machine_set_arch(machine, flags & 1 ? "armv7l" : "x86_64"));
+	machine_set_arch(machine, flags & 1 ? "armv7l" : "x86_64");
 	add_all(&model, machine, live, &cursor);
 	need(!machine_seal(machine));
 	need(!live_apply(live));
@@ -344,7 +342,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ask_all(&model, machine, live);
 	if (model.events.count) {
 		const struct model_event *middle = &model.events.items[model.events.count / 2];
-		need(!live_forget(live, middle->time_ns));
+		need(!live_expire(live, middle->time_ns));
 		live_locate(live, live_view(live, middle->pid, UINT64_MAX), middle->start);
 	}
 	live_free(live);

@@ -7,11 +7,13 @@ tests_live_thread_lives_SOURCES = \
 tests_live_thread_lives_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += \
 	tests/live/test_advice.sh \
+	tests/live/test_annotate_rows.sh \
 	tests/live/test_answer.sh \
 	tests/live/test_clock_set.sh \
 	tests/live/test_container_filter.sh \
 	tests/live/test_containers.sh \
 	tests/live/test_deferred.sh \
+	tests/live/test_dither.sh \
 	tests/live/test_events.sh \
 	tests/live/test_explain.sh \
 	tests/live/test_example_record.sh \
@@ -38,6 +40,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_runtime_names.sh \
 	tests/live/test_same_names.sh tests/live/test_filtered_names.sh \
 	tests/live/test_pools.sh \
+	tests/live/test_quality_figures.sh \
 	tests/live/test_record_attach.sh \
 	tests/live/test_record_end.sh \
 	tests/live/test_record_family.sh \
@@ -55,7 +58,9 @@ dist_check_SCRIPTS += \
 	tests/live/test_thread_states.sh \
 	tests/live/test_truth.sh \
 	tests/live/test_unwind.sh \
+	tests/live/test_thread_rows.sh \
 	tests/live/test_time_ranges.sh \
+	tests/live/test_top.sh \
 	tests/live/test_user_access.sh
 EXTRA_DIST += tests/live/tap.h
 PROGRAM_TESTS += tests/live/test_two_recorders tests/live/test_library_client

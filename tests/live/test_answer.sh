@@ -6,7 +6,7 @@
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 unset SPROF_PAGER PAGER NO_COLOR
-export XDG_CACHE_HOME="$tmp/cache" TERM=dumb
+export XDG_CACHE_HOME="$tmp/cache" TERM=dumb LC_ALL=C
 cd "$tmp" || exit 99
 case $SPROF in /*) ;; *) SPROF=$OLDPWD/$SPROF ;; esac
 case $workload in /*) ;; *) workload=$OLDPWD/$workload ;; esac
@@ -24,7 +24,7 @@ on_terminal() {
 answered() {
 	for _ in 1 2 3 4 5 6 7 8; do
 		on_terminal "$1"
-		! grep -q '^hottest: ' shown || return 0
+		! grep -q '^hottest: \|threads\{0,1\}: ' shown || return 0
 	done
 	return 1
 }
@@ -49,7 +49,14 @@ elif [ "$terminal" ]; then
 		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "function") column = i; next }
 			{ print $column }' | head -n "$rows" >wanted
 	same "they are the first rows of the report by self" wanted names
-	check "the first one has an interval" grep -q '^hottest: [^,]*% ([0-9.]*-[0-9.]*)' shown
+	# Bounds of the line, then of the report, which has a decimal more: a mark, low, high.
+	{ sed -n '$s/^hottest: [^(]* (\([^)]*\)).*/\1/p' shown
+		"$SPROF" report -q --no-children 2>/dev/null | sed -n '/%/{s/^ *[^ ]*% *//;p;q;}'; } |
+		sed 's/^\([~*]*\) *\([0-9.]*\)- *\([0-9.]*\).*/\1 \2 \3/' >ranges
+	check "the first one has the report's interval: $(tr '\n' ';' <ranges)" awk -F ' ' '
+		{ mark[NR] = NF > 2 ? $1 : ""; low[NR] = $(NF - 1); high[NR] = $NF }
+		END { l = low[1] - low[2]; h = high[1] - high[2]
+			exit NR != 2 || mark[1] != mark[2] || l * l > 0.31 || h * h > 0.31 }' ranges
 
 	answered "$record -o other.data $program"
 	check "another file is named" grep -q '; sprof report other.data' shown
@@ -60,6 +67,9 @@ elif [ "$terminal" ]; then
 	check "a long name is left out, and the line fits 80 columns" \
 		sh -c 'grep "^hottest: [^;]*$" shown | awk "length > 80 { exit 1 } END { exit !NR }"'
 
+	answered "$record --off-cpu $workload/waits 0.5 pipe"
+	check "the last line of waits has the times by state" \
+		sh -c 'tail -n 1 shown | grep -q "^[0-9.]* m\{0,1\}s of .* threads*: .* blocked$"'
 	for how in -q --no-summary '-o -' --switch-output '-F 15' '-F 1 --delay 100000'; do
 		on_terminal "$record $how $program >discarded"
 		check "there is no such line with $how" sh -c '! grep -q hottest shown'

@@ -207,7 +207,7 @@ static void nothing_before_the_start(void)
 	work(20000000);
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
 	tap_result(!seen.samples, "events that start later are silent");
-	tap_need(event_set_enable(recording.set, EVENT_ROLE_SAMPLES));
+	tap_need(event_set_switch_event(recording.set, 0, true));
 	work(50000000);
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
 	tap_result(seen.samples > 10, "until they are enabled (%zu)", seen.samples);
@@ -276,7 +276,8 @@ static void whole_cpus_again(void)
 	struct seen seen = {0};
 	size_t count, cpus = recording.cpus.count;
 	uint64_t on_ns = 0, again_ns = 0, listed = 0;
-	tap_need(event_set_enable(recording.set, EVENT_ROLE_SAMPLES));
+	for (size_t i = 0; i < recording.plan->sample_count; i++)
+		tap_need(event_set_switch_event(recording.set, i, true));
 	work(50000000);
 	tap_need(event_set_switch_event(recording.set, 1, false));
 	bool known = event_set_enabled_time(recording.set, 0, &on_ns);

@@ -23,6 +23,21 @@ for hot in short["hot"]:
 assert [hot["self"] for hot in short["hot"]] == sorted((row["self"] for row in whole["rows"]),
     reverse=True)[:len(short["hot"])]
 END
+# A line has several instructions: its share is that of all.
+"$SPROF" report --format json -s dso,function,srcline -i data --no-children >lines.json
+check "the hottest lines are those of the report" python3 - <<'END'
+import json
+lines = {}
+for row in json.load(open("lines.json"))["events"][0]["rows"]:
+    if row.get("srcline"):
+        at = row["dso"], row["function"]
+        lines.setdefault(at, []).append((row["self"], row["srcline"]))
+found = [hot for hot in json.load(open("short.json"))["hot"] if "srcline" in hot]
+assert found
+for hot in found:
+    of = lines[hot["dso"], hot["function"]]
+    assert hot["srcline_self"] == max(of)[0] and (max(of)[0], hot["srcline"]) in of, (hot, of)
+END
 # Two functions, one after the other. Each prints the time of its begin.
 cat >halves.c <<'END'
 #include <stdio.h>
@@ -122,4 +137,22 @@ check "so has csv" test "$(wc -l <csv)" -eq 3
 status "exports have all rows" 129 "$SPROF" report --limit 2 --format folded -i data
 says "they say so" 'limit is for text, json and csv'
 status "--explain is text or json" 129 "$SPROF" report --explain --format csv -i data
+
+# Commands of 'sprof help changes': each half has its function.
+"$SPROF" help changes >help
+check "a task has the commands for changes within a recording" grep -q -- '--time 0%-50%' help
+"$SPROF" record -q --no-summary -F 997 -o halves.data -- ./halves >begins 2>err
+for half in before:0%-30% after:70%-100%; do
+	"$SPROF" report -i halves.data --no-children -s function --time "${half#*:}" --limit 1 \
+		--format csv >half.csv
+	check "the hottest of --time ${half#*:}" grep -q "${half%:*}" half.csv
+done
+
+# A build's views are named; those of one process are not.
+"$SPROF" record -q --no-summary -o several.data -- sh -c './halves >out; ./halves >out; true'
+"$SPROF" report --explain -i several.data >several
+check "--explain of several processes names --processes and -s argument" \
+	grep -q 'report .*--processes.*-s argument' several
+"$SPROF" report --explain -i halves.data >one
+check "--explain of one process does not" sh -c '! grep -q -e --processes one'
 finish

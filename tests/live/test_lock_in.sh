@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A rate that divides 1000 samples a program on a 1 ms timer at one phase: record warns, and report
-# and info repeat it, from the attributes alone.
+# and info repeat it, from the attributes alone. test_dither.sh has the clocks that vary.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 
@@ -9,7 +9,7 @@ need_sampling
 # logged.
 # Other load shifts the program's phase.
 sample() {
-	"$SPROF" record --call-graph none -e cpu-clock:u "$@" -o "$tmp/data" -- $steady "$workload/beat" 1 \
+	"$SPROF" record --no-dither --call-graph none -e cpu-clock:u "$@" -o "$tmp/data" -- $steady "$workload/beat" 1 \
 		>"$tmp/truth" 2>"$tmp/err" || return 1
 	"$SPROF" report -i "$tmp/data" --no-children -s symbol --format json >"$tmp/json" 2>&1
 	"$SPROF" report -i "$tmp/data" --no-children -s symbol --format csv 2>&1 |

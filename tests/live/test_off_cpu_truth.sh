@@ -49,8 +49,8 @@ if sys.argv[3] == "functions":
             verdict(False, name + " has a row")
             continue
         error = (sum(rows[name]) - wall) / lives
-        # These are also preempted in run_role(), which their clocks do not include.
-        most = 0.15 if name in ("preempted", "spin_peer") else 0.05
+        # A part of the preemptions is sampled. Spread by CPU time, busy_hold had 0.2 too little.
+        most = 0.15 if name in ("preempted", "spin_peer", "busy_hold", "bursts") else 0.05
         verdict(abs(error) < most, "%s: %.1f ms, by its clocks %.1f" % (name, sum(rows[name]) / 1e6, wall / 1e6))
 else:
     for tid, (wall, cpu) in sorted(life.items()):
@@ -101,9 +101,10 @@ all_truths() {
 	shift 2
 	case $wanted in
 	*functions*)
-		for groups in "sleep epoll spin" lock pipe cond; do
+		for groups in "sleep epoll" lock pipe cond; do
 			noisy truth "$title, $groups" functions "1 $groups" "$@"
 		done
+		noisy truth "$title, spin" functions "4 spin" "$@"
 		# More than 10,000 switches a second: snapshots alone were wrong by 10 % of a life and more.
 		noisy truth "$title, many switches" functions "4 sleep lock pipe fsync cond epoll" "$@"
 		;;

@@ -176,6 +176,33 @@ nested() {
 }
 noisy nested
 
+cat >"$tmp/deep.py" <<'END'
+import sys, time
+
+def spin(n):
+    while n:
+        n -= 1
+
+def fall(depth):
+    return fall(depth - 1) if depth else spin(100000)
+
+sys.setrecursionlimit(4000)
+while time.thread_time() < float(sys.argv[1]):
+    fall(3000)
+END
+deep() {
+	"$SPROF" record -q -F 997 --call-graph dwarf -o "$tmp/deep" "$python" "$tmp/deep.py" 0.7 \
+		>"$tmp/out" 2>"$tmp/err"
+	"$SPROF" report -i "$tmp/deep" --format folded 2>"$tmp/err" | awk '
+		/;spin[ ;]/ { all += $NF }
+		/;fall;[[]omitted Python frames];fall;.*;spin[ ;]/ { both += $NF }
+		END { print both + 0, all + 0 }' >"$tmp/both"
+	comment "stacks with both ends of 3000 calls: $(cat "$tmp/both")"
+	check "deep stacks have the Python functions of both ends" \
+		awk '{ exit $2 < 100 || 10 * $1 < 8 * $2 }' "$tmp/both"
+}
+noisy deep
+
 mkdir "$tmp/files"
 "$SPROF" record -q -F 997 --call-graph dwarf --switch-output=1s -o "$tmp/files/data" \
 	"$python" "$script" 2 >"$tmp/out" 2>"$tmp/err"

@@ -60,7 +60,7 @@ fi
 
 status "a recording" 0 "$SPROF" record -F 2000 -o "$file" -- "$workload/proportions" 0.5
 says "the summary tells samples, losses, file and cost" \
-	"^sprof: [0-9]* samples, 0 lost, .* in $file; [0-9.]* s elapsed, recorder used [0-9.]* ms CPU"
+	"^sprof: [0-9]* samples, 0 lost, .* in $file; [0-9.]* s elapsed at 2000 Hz, recorder used [0-9.]* ms CPU"
 count=$(samples "$file")
 check "it has samples ($count)" test "$count" -gt 500
 check "they are those that the summary tells" grep -q "^sprof: $count samples" "$tmp/err"

@@ -101,7 +101,7 @@ fi
 
 status "a command shorter than a period" 0 $record -F 1 -- true
 says "is explained by its CPU time" \
-	"the command used [0-9.]* ms of CPU time, less than one sampling period (1000 ms); \(use a higher rate: -F 20000\|run it for longer\)"
+	"the command used [0-9.]* ms of CPU time, less than one sampling period (1000 ms); \(use a higher rate: -F 4999\|run it for longer\)"
 status "sampling that never began" 0 $record -D -1 -- true
 says "is explained" "no samples in .*: all events were disabled when the recording ended"
 status "--descendants without -p" 129 "$SPROF" record --descendants true

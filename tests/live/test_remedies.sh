@@ -23,6 +23,9 @@ restore() {
 	while read -r setting; do
 		sysctl -qw "$setting"
 	done <"$tmp/before"
+	# Options of tracefs are the file system's, for all its mounts.
+	[ ! -s "$tmp/traced" ] || unshare -m sh -c 'mount -t tracefs tracefs "$1" &&
+		mount -o "remount,$(cat "$2")" "$1"' sh "$tmp/user" "$tmp/traced"
 }
 trap 'restore 2>/dev/null; rm -rf "$tmp"' EXIT
 
@@ -36,7 +39,7 @@ user() {
 # $tmp/second, the remedy in $tmp/remedy. The shell is root's: sudo is for the user's.
 try() {
 	rm -f "$data"
-	sh -c '
+	unshare -m sh -c '
 		sudo() { "$@"; }
 		eval "$1"
 		eval "$3" >"$4/first" 2>&1
@@ -93,6 +96,43 @@ if sysctl -qw kernel.perf_event_paranoid=2 kernel.kptr_restrict=0 2>"$tmp/err"; 
 		"$(user) $record -m 4M -- $workload/proportions 0.3"
 else
 	skip "rights" "sysctls cannot be changed: $(cat "$tmp/err")"
+fi
+
+# -- Tracepoints and probes, of users ------------------------------------------
+traced() {
+	unshare -m sh -c 'mount -t tracefs tracefs "$1" && stat -c "mode=%a,gid=%g" "$1"' sh \
+		"$tmp/user" >"$tmp/traced" 2>"$tmp/err"
+}
+user_id="id() { echo 65534; }"
+if [ -d /sys/kernel/tracing ] && sysctl -qw kernel.perf_event_paranoid=2 2>"$tmp/err" &&
+	traced; then
+	for mode in 700 755; do
+		# The test's shell is in a mount namespace of its own.
+		helps "wake-ups of a user, tracefs of mode $mode" \
+			'perf_event_paranoid\|may not be read' \
+			"$user_id; sysctl -qw kernel.perf_event_paranoid=2 kernel.kptr_restrict=0
+			mountpoint -q /sys/kernel/tracing ||
+				mount -t tracefs tracefs /sys/kernel/tracing || exit
+			mount -o remount,mode=$mode,gid=0 /sys/kernel/tracing" \
+			's/.*\(sudo mount .*\)/\1/p' \
+			"$(user) $SPROF record --wakers -F 499 -o $data --no-names $busy"
+	done
+	libc=$(ldd "$(command -v dd)" | sed -n 's/.*=> \(.*libc\.so[^ ]*\).*/\1/p')
+	for paranoid in 2 -1; do
+		sysctl -qw kernel.perf_event_paranoid=$paranoid
+		$(user) "$SPROF" record -e "uprobe:$libc:malloc" -o "$data" true >"$tmp/first" 2>&1
+		check "a probe of a user at paranoid $paranoid: only root may" sh -c '
+			cat "$1"
+			grep -q "probes need CAP_SYS_ADMIN" "$1" && grep -q "run as root" "$1" &&
+				! grep -q "sudo sysctl" "$1"' sh "$tmp/first"
+		restore
+	done
+	"$SPROF" record -q -e "uprobe:$libc:malloc" -o "$data" ls / >"$tmp/out" 2>"$tmp/second"
+	check "and root's recording has samples" sh -c '
+		cat "$3"; "$1" info -i "$2" --format json | grep -q "\"samples\": *[1-9]"' sh \
+		"$SPROF" "$data" "$tmp/second"
+else
+	skip "tracepoints and probes of users" "no right to mount tracefs: $(cat "$tmp/err")"
 fi
 
 # -- Limits -------------------------------------------------------------------

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 END
 $CC -O1 -g -o one work.c && cp one two || exit 99
 status "runs of both sides are recorded" 0 "$SPROF" record --repeat 3 --versus './two 2' -o runs ./one 1
-says "each round has a line" "^sprof: round 3 of 3: base [0-9.]* s (standard deviation [0-9.]*%); new "
+says "each round has a line" "^sprof: round 3 of 3: base mean [0-9.]* s (standard deviation [0-9.]*%); new mean "
 for side in base new; do
 	for i in 1 2 3; do
 		check "$side.$i.data is a recording" "$SPROF" info -i runs/$side.$i.data
@@ -54,6 +54,20 @@ check "the other one is not" sh -c '! grep -E "^(slower|faster|new|gone),.*,stea
 check "the change is about 1" awk -F, '$12 == "changed" { exit !($5 < 1 && $6 > 1) }' got
 check "the program of the other name is the same file" sh -c '"$SPROF" diff runs | grep -q "^Note: one of the base is compared with two"'
 
+# The command that records enough runs: with the options and commands of these, and to a new folder.
+"$SPROF" record -q -F 2000 --no-names -o base.data -- ./one 1
+"$SPROF" record -q -F 2000 --no-names -o new.data -- ./two "it's" 2
+"$SPROF" diff base.data -- new.data >got
+sed -n 's/^  sprof record /record /p' got >command
+comment "$(cat command)"
+check "two recordings: a command is printed" test -s command
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$SPROF" >sprof && chmod 755 sprof
+sed 's/^record/.\/sprof record -q/; s/--repeat 5/--repeat 1/' command >once
+check "which records both sides when it is pasted" sh ./once
+"$SPROF" info -i sprof.runs-5/new.1.data >info
+check "with their words and options" \
+	grep -q "command .*-F 2000 --no-names .* -- ./two it's 2\$" info
+
 status "an existing folder is refused" 125 "$SPROF" record --repeat 3 -o runs ./one 1
 says "with a remedy" "Runs need a new folder: -o FOLDER names it."
 status "a command that fails ends the runs" 1 "$SPROF" record --repeat 3 -o failed false
@@ -72,6 +86,8 @@ status "shell syntax is refused" 129 "$SPROF" record --repeat 3 --versus './two 
 status "one side is recorded" 0 "$SPROF" record --repeat 1 -o single ./one 1
 says "the line says how to compare" "'sprof diff single OTHER'"
 
+# The folder has a longer name.
+export COLUMNS=1000
 "$SPROF" diff runs >wanted 2>err
 mkdir elsewhere
 cp -r runs elsewhere/sprof.runs

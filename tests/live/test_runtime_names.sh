@@ -85,6 +85,25 @@ if [ "$node" ]; then
 	grep '\[JIT\].* spin .*spin.js:1:14' "$tmp/report" >"$tmp/rows"
 	check "Node.js: one row for all levels of a function" \
 		sh -c 'test "$(wc -l <"$1")" = 1' - "$tmp/rows"
+	# The command that the refusal prints, as root with links that are followed.
+	if [ "$as" ]; then
+		mkdir "$tmp/bin"
+		printf '#!/bin/sh\nexec "%s" "$@"\n' "$SPROF" >"$tmp/bin/sprof"
+		chmod 755 "$tmp/bin/sprof"
+		NODE_OPTIONS=--no-warnings setting 0 "$SPROF" record --runtime-names \
+			-o "$tmp/data" "$node" "$tmp/spin.js" 2>"$tmp/err"
+		sed -n 's/.*other users: //p' "$tmp/err" >"$tmp/remedy"
+		comment "$(cat "$tmp/remedy")"
+		PATH="$tmp/bin:$PATH" sh "$tmp/remedy" >"$tmp/out" 2>"$tmp/err"
+		"$SPROF" report -i "$tmp/data" --no-children -s dso,function >"$tmp/report" 2>&1
+		rm -f "/tmp/perf-$(sed -n 's/^PID //p' "$tmp/out").map"
+		check "Node.js as root: the command for this runtime alone gives names" \
+			grep '\[JIT\].* spin .*spin.js:1:14' "$tmp/report"
+		check "which has the user's options, too" \
+			grep -q 'NODE_OPTIONS=--no-warnings --perf' "$tmp/remedy"
+	else
+		skip "Node.js as root" "only root with a mount namespace can change the setting"
+	fi
 	record sh -c 'echo "PID $$"; exec "$@"' - "$node" "$tmp/spin.js"
 	"$SPROF" report -i "$tmp/data" --no-children -s dso,function >"$tmp/report" 2>&1
 	check "Node.js without a map: one row" \

@@ -32,11 +32,13 @@ repeats() {
 	same "$repeats_name" "$tmp/before" "$tmp/after"
 }
 
-# record FILE PROGRAM [ARG]...
+# record FILE PROGRAM [ARG]...: with $record_options.
+record_options=
 record() {
 	record_file=$1
 	shift
-	"$SPROF" record -q -e cpu-clock -o "$record_file" -- "$@" >"$tmp/out" 2>"$tmp/err" ||
+	# shellcheck disable=SC2086
+	"$SPROF" record -q $record_options -e cpu-clock -o "$record_file" -- "$@" >"$tmp/out" 2>"$tmp/err" ||
 		not_ok "$1 is recorded" "$(cat "$tmp/err")"
 	# Names may be stored in the background.
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -105,7 +107,8 @@ mv "$tmp/program.debug" "$tmp/later"
 record "$tmp/stripped" "$tmp/bare" 0.4
 "$SPROF" report -i "$tmp/stripped" >"$tmp/found"
 check "a stripped program has a finding, and its remedy" \
-	sh -c 'grep -A 1 "have no symbols.*bare" "$0" | grep -q "install its debug symbols"' "$tmp/found"
+	sh -c 'grep -A 2 "have no symbols.*bare" "$0" | tr -s "\n " " " |
+		grep -q "install its debug symbols"' "$tmp/found"
 mv "$tmp/later" "$tmp/program.debug"
 "$SPROF" report -i "$tmp/stripped" >"$tmp/found"
 check "with them, there are names and no finding" \
@@ -113,6 +116,40 @@ check "with them, there are names and no finding" \
 
 "$SPROF" record -q --no-names -e cpu-clock -o "$tmp/none" -- "$tmp/program" 0.1 >"$tmp/out" 2>"$tmp/err"
 check "--no-names stores none" sh -c '! "$1" info -i "$2" | grep -q "^  stored"' sh "$SPROF" "$tmp/none"
+
+# -- Code ---------------------------------------------------------------------
+annotates() { # NAME FILE [OPTION]...
+	annotates_to=$tmp/$1
+	shift
+	"$SPROF" annotate -i "$@" compress >"$annotates_to" 2>&1
+}
+
+record_options=--store-code
+record "$tmp/coded" "$tmp/program" 0.4
+chmod go-r "$tmp/program"
+record "$tmp/private" "$tmp/program" 0.4
+record_options=
+annotates before "$tmp/coded"
+check "a function is annotated" grep -q 'proportions.c:[0-9]' "$tmp/before"
+annotates shown "$tmp/private"
+check "code of a private file is shown while the file is here" \
+	grep -q "proportions.c:[0-9]" "$tmp/shown"
+mv "$tmp/program" "$tmp/kept"
+annotates after "$tmp/coded"
+same "the stored code of a deleted program, with its lines" "$tmp/before" "$tmp/after"
+cp "$tmp/coded" "$tmp/coded.again"
+"$SPROF" archive -q "$tmp/coded.again"
+annotates after "$tmp/coded.again"
+same "a new archive keeps the code" "$tmp/before" "$tmp/after"
+annotates after "$tmp/private"
+check "code of a private file is not stored" grep -q 'record again with --store-code' "$tmp/after"
+annotates after "$tmp/deleted"
+check "without --store-code there is none" grep -q 'record again with --store-code' "$tmp/after"
+mv "$tmp/kept" "$tmp/program"
+chmod go+r "$tmp/program"
+check "--store-code and --no-names exclude each other" sh -c \
+	'! "$0" record --store-code --no-names true 2>"$1" && grep -q "exclude each other" "$1"' \
+	"$SPROF" "$tmp/err"
 
 # -- The cache ----------------------------------------------------------------
 # Compressed debug information and the kernel's symbols come from the cache, if it has them.

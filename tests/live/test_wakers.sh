@@ -65,11 +65,11 @@ woken() {
 	tid=$(awk 'END { print $1 }' truth) waits=$(awk 'END { print $2 }' truth)
 	check "$1" awk -v wakee="relay[$tid]" -v waits="$waits" -v wakers="$3" '
 		$2 == wakee { all += $3; own += $1 ~ wakers ? $3 : 0 }
-		END { exit !(waits > 50 && own >= 0.99 * waits - 2 && all <= 1.01 * waits + 8) }' pairs
+		END { exit !(waits + 0 > 50 && own >= 0.99 * waits - 2 && all <= 1.01 * waits + 8) }' pairs
 	comment "$waits waits; $(sort -k3,3nr pairs | head -n 3 | tr '\n' ';')"
 }
 
-# feeds COUNT: another program writes to `fifo`, COUNT times.
+# feeds COUNT: another program writes to `fifo`, COUNT times, from when the recorded command opens it.
 mkfifo fifo
 feeds() {
 	"$workload/relay" feed "$1" 1000000 >fifo 2>/dev/null &
@@ -79,18 +79,20 @@ feeds() {
 fed() { # OPTIONS
 	feeds 600
 	# shellcheck disable=SC2086
-	"$SPROF" record --wakers --no-summary -m 8M $1 -o fed -- "$workload/relay" read <fifo 2>truth
+	"$SPROF" record --wakers --no-summary -m 8M $1 -o fed -- \
+		sh -c 'exec "$0" read <fifo' "$workload/relay" 2>truth || kill "$feeder"
 	wait "$feeder"
 	grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
 	woken "another program ends waits${1:+ ($1)}" fed "^feeder[[]$feeder]\$"
 }
-for options in "" "--call-graph fp" "--call-graph dwarf --unwind later" "--call-graph no"; do
+for options in "" "--call-graph fp" "--call-graph dwarf --unwind later" "--call-graph none"; do
 	noisy fed "$options"
 done
 "$SPROF" info -i fed >info
 check "the file states which wakers are recorded" grep -q 'by all threads and interrupts' info
 feeds 600
-"$SPROF" record --wakers --no-summary -m 8M -o fed -- "$workload/relay" read <fifo 2>truth
+"$SPROF" record --wakers --no-summary -m 8M -o fed -- \
+	sh -c 'exec "$0" read <fifo' "$workload/relay" 2>truth || kill "$feeder"
 wait "$feeder"
 "$SPROF" script --show-mmap-events --show-task-events -i fed >events
 check "nothing but its name is recorded of the other program" awk -v pid="$feeder" '

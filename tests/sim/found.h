@@ -15,6 +15,7 @@ struct sim_found {
 	uint32_t ppid;
 	bool has_stack;            /* copied, to be unwound later */
 	bool is_wait;              /* a sample of offcpu-time */
+	bool is_preempted;         /* a sample of preempted-time */
 };
 
 /* Sums over all files. */
@@ -48,7 +49,7 @@ bool sim_is_waking(uint64_t id);
 bool sim_is_of_part(uint64_t duration_ns, uint64_t all_ns, uint64_t period_ns);
 
 uint64_t sim_next_file_ns(const struct sim_read_back *read_back, uint64_t after_ns);
-/* Compares samples of waits with the kernel's switches. */
+/* Compares samples of waits and of preempted threads with the kernel's switches. */
 void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_back *read_back);
 
 /* snapshots.c: compares stack snapshots with the waits of tasks. */

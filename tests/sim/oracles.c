@@ -79,6 +79,19 @@ static bool is_double(const struct sim_truth *truth)
 	return false;
 }
 
+/*
+ * Returns whether a sample has the period that it stands for. A change of the period drops half a
+ * period on average, which the next sample has. If the call takes longer than half a period, that
+ * sample has its own period only, and the one before it may have the next period.
+ */
+static bool has_right_period(const struct sim_truth *truth, const struct sim_found *found)
+{
+	uint64_t half_ns = truth->is_first ? truth->period_ns / 2 : 0;
+	bool is_clock = truth->period_ns && !found->is_wait && !found->is_preempted;
+	return !is_clock || found->period == truth->period_ns ||
+	       found->period == truth->period_ns + half_ns;
+}
+
 static void compare_sample(const struct sim_truth *truth, const struct sim_found *found)
 {
 	if (found->ip != truth->ip || found->pid != truth->pid || found->tid != truth->tid ||
@@ -97,8 +110,12 @@ static void compare_sample(const struct sim_truth *truth, const struct sim_found
 			      (unsigned long long)truth->time_ns, end);
 }
 
+/* Three of the longest periods at 997 Hz. */
+#define LEEWAY_NS 6000000
+
 struct counts {
-	uint64_t put, found, missing, lost;
+	uint64_t put, found, missing, lost, wrong_periods;
+	uint64_t periods_ns, due_ns; /* sums of the found samples' periods, and of the right ones */
 };
 
 static uint64_t count_made(void)
@@ -146,8 +163,15 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 		if (found && truth->fate == SIM_LOST)
 			sim_violation("a sample of %llu is there, though it was lost",
 				      (unsigned long long)truth->time_ns);
-		if (found)
+		if (found) {
 			compare_sample(truth, found);
+			counts.wrong_periods += !has_right_period(truth, found);
+			if (truth->period_ns && !found->is_wait) {
+				counts.periods_ns += found->period;
+				counts.due_ns += truth->period_ns;
+				counts.due_ns += truth->is_first ? truth->period_ns / 2 : 0;
+			}
+		}
 		if (found && !is_target(scenario, truth))
 			sim_violation("a sample of thread %u, which is not a target", truth->tid);
 		bool due = truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
@@ -168,6 +192,16 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 			      (unsigned long long)truth->time_ns, truth->tid, truth->cpu,
 			      (unsigned long long)truth->id);
 	}
+	if (counts.wrong_periods > 2 + counts.found / 100)
+		sim_violation("%llu of %llu samples have the period of another time",
+			      (unsigned long long)counts.wrong_periods,
+			      (unsigned long long)counts.found);
+	/* A few samples may have a neighbour's period, which is at most three times as long. */
+	if (counts.periods_ns > counts.due_ns + counts.due_ns / 100 + LEEWAY_NS ||
+	    counts.periods_ns + counts.due_ns / 100 + LEEWAY_NS < counts.due_ns)
+		sim_violation("the periods' sum is %llu ns, not %llu",
+			      (unsigned long long)counts.periods_ns,
+			      (unsigned long long)counts.due_ns);
 	return counts;
 }
 

@@ -26,8 +26,8 @@ static bool is_clock(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
 }
 
-/* ns of CPU time; 0: it takes no samples. */
-static uint64_t period_of(const struct sim_event *event)
+/* The period that an event was opened with. Its samples state it for good, as in Linux 6.18. */
+static uint64_t opened_period_of(const struct sim_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 	uint64_t period = attr->freq && attr->sample_freq ? 1000000000 / attr->sample_freq
@@ -35,6 +35,12 @@ static uint64_t period_of(const struct sim_event *event)
 	if (!is_clock(attr) || !period)
 		return 0;
 	return period < PERIOD_MIN ? PERIOD_MIN : period;
+}
+
+/* ns of CPU time; 0: it takes no samples. */
+static uint64_t period_of(const struct sim_event *event)
+{
+	return event->changed_ns ? event->changed_ns : opened_period_of(event);
 }
 
 static int check_attr(const struct perf_event_attr *attr)
@@ -168,7 +174,7 @@ static void fire(void *arg, uint64_t number)
 	unsigned int cpu = number & 0xffff;
 	if (!event->running || event->generation != number >> 16)
 		return;
-	sim_record_sample(event, sim_machine.cpus[cpu].current, cpu, period_of(event));
+	sim_record_sample(event, sim_machine.cpus[cpu].current, cpu, opened_period_of(event));
 	if (sim_machine.workload.throttle &&
 	    sim_random(SIM_WORLD, 1000) < sim_machine.workload.throttle) {
 		stop(event);
@@ -371,9 +377,12 @@ int sim_perf_ioctl(struct sim_event *event, unsigned long request, unsigned long
 		return 0;
 	case PERF_EVENT_IOC_PERIOD:
 		stop(event);
-		memcpy((void *)(event->attr.freq ? &event->attr.sample_freq : &event->attr.sample_period),
-		       (const void *)arg, sizeof(uint64_t));
+		/* Clocks have no rate any more: the kernel made it a period. */
+		memcpy(&event->changed_ns, (const void *)arg, sizeof(uint64_t));
+		if (event->changed_ns < PERIOD_MIN)
+			event->changed_ns = PERIOD_MIN;
 		event->left_ns = 0;
+		event->is_changed = true;
 		consider(event);
 		return 0;
 	case PERF_EVENT_IOC_SET_OUTPUT:

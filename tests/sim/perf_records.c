@@ -114,6 +114,8 @@ void sim_record_sample(struct sim_event *event, struct sim_task *task, unsigned 
 	static struct composed record;
 	static struct sim_stack stack;
 	const struct perf_event_attr *attr = &event->attr;
+	bool is_first = event->is_changed;
+	event->is_changed = false;
 	sim_stack_make(task, &stack);
 	if ((stack.kernel && attr->exclude_kernel) || (!stack.kernel && attr->exclude_user) ||
 	    (stack.idle && attr->exclude_idle))
@@ -127,6 +129,8 @@ void sim_record_sample(struct sim_event *event, struct sim_task *task, unsigned 
 	record.truth.chain_hash = sim_stack_hash(&stack);
 	record.truth.woken = woken_task ? woken_task->tid : 0;
 	record.truth.wakeup = woken_task ? wakeups : 0;
+	record.truth.is_first = is_first;
+	record.truth.period_ns = event->running ? event->changed_ns ?: period : 0;
 	put_sample(&record, &stack, period);
 	sim_end(&record);
 	if (task)

@@ -138,7 +138,7 @@ static void add_rows(const struct sp_profile *profile, uint32_t tid, uint64_t fr
 	}
 }
 
-/* Modes wall and off-cpu have the same states. Counts of schedstat may split whole lives. */
+/* Modes wall and off-cpu have the same states. */
 static void check_rows(const struct asking *asking, const struct sp_profile *profile)
 {
 	bool on_cpu = profile->mode == SP_MODE_WALL;
@@ -146,8 +146,6 @@ static void check_rows(const struct asking *asking, const struct sp_profile *pro
 	for (size_t i = 0; i < thread_lives_count(asking->threads); i++) {
 		const struct thread_life *thread = thread_lives_at(asking->threads, i);
 		const struct sp_thread_times *times = &thread->times;
-		const struct sp_time_span life = life_of(asking, thread);
-		bool whole = life.begin_ns == thread->begin_ns && life.end_ns == thread->end_ns;
 		struct sp_thread_times got = {0};
 		add_rows(profile, thread->tid, 0, UINT64_MAX, &got);
 		sum_ns += sum_of(&got);
@@ -155,9 +153,8 @@ static void check_rows(const struct asking *asking, const struct sp_profile *pro
 			     on_cpu ? times->running_ns : 0, 0);
 		check_number(asking, "time off CPU", thread->tid, got.runnable_ns + got.blocked_ns,
 			     times->runnable_ns + times->blocked_ns, 0);
-		if (!whole)
-			check_number(asking, "runnable time", thread->tid, got.runnable_ns,
-				     times->runnable_ns, 0);
+		check_number(asking, "runnable time", thread->tid, got.runnable_ns,
+			     times->runnable_ns, 0);
 		check_number(asking, "unknown time", thread->tid, got.unknown_ns,
 			     times->unknown_ns, 0);
 	}
@@ -289,7 +286,9 @@ static void add_process(const struct asking *asking, uint32_t pid, struct latenc
 			latency->life.begin_ns = thread->begin_ns;
 		if (thread->end_ns > latency->life.end_ns)
 			latency->life.end_ns = thread->end_ns;
-		latency->known &= sim_is_known(thread, asking->span) && !asking->lost;
+		/* The scheduler's account has no estimates. */
+		latency->known &= sim_is_known(thread, asking->span) && !asking->lost &&
+				  thread->split != THREAD_SPLIT_SCHEDSTAT;
 		latency->allowed_ns += thread->times.unknown_ns + SIM_LIFE_NS + SIM_SWITCH_NS *
 			sim_account_of(sim_task_find(thread->tid), asking->span,
 				       &asking->range).switches;
@@ -311,14 +310,25 @@ static void check_process(const struct asking *asking, const struct sp_profile *
 {
 	struct latency latency = latency_of(asking, pid);
 	struct sp_thread_times got = {0};
+	const struct sp_thread_times *own = NULL;
 	uint64_t rounding_ns = ROUNDING_NS;
+	size_t found = 0;
 	add_process(asking, pid, &latency);
 	for (size_t i = 0; i < thread_lives_count(asking->threads); i++) {
 		const struct thread_life *thread = thread_lives_at(asking->threads, i);
 		if (thread->pid != pid)
 			continue;
 		add_rows(profile, thread->tid, 0, UINT64_MAX, &got);
+		own = &thread->times;
+		found++;
 		rounding_ns += ROUNDING_NS * 32;
+	}
+	/* One thread has the states of mode wall. */
+	if (found == 1) {
+		check_number(asking, "own latency on a CPU", pid, got.running_ns, own->running_ns,
+			     rounding_ns);
+		check_number(asking, "own runnable latency", pid, got.runnable_ns,
+			     own->runnable_ns, rounding_ns);
 	}
 	check_number(asking, "life of the process", pid, sum_of(&got),
 		     latency.life.end_ns - latency.life.begin_ns, rounding_ns);

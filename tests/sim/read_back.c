@@ -12,11 +12,13 @@ static struct {
 	uint64_t newest_ns, round_ns, mark_ns;
 } times;
 
-/* Ids of offcpu-time in that file. */
-static struct {
+/* Ids of an event in that file. */
+struct event_ids {
 	const uint64_t *items;
 	size_t count;
-} wait_ids;
+};
+
+static struct event_ids wait_ids, preempted_ids;
 
 static void add_found(const struct sim_found *found)
 {
@@ -85,10 +87,10 @@ static void read_note(const struct sp_record *record)
 		read_back.denied = note.values[0];
 }
 
-static bool is_wait_id(uint64_t id)
+static bool has_id(const struct event_ids *ids, uint64_t id)
 {
-	for (size_t i = 0; i < wait_ids.count; i++)
-		if (wait_ids.items[i] == id)
+	for (size_t i = 0; i < ids->count; i++)
+		if (ids->items[i] == id)
 			return true;
 	return false;
 }
@@ -103,7 +105,8 @@ static void read_record(const struct sp_record *record)
 	case PERF_RECORD_SAMPLE:
 		found.time_ns = record->sample.time_ns;
 		found.id = record->sample.id;
-		found.is_wait = is_wait_id(found.id);
+		found.is_wait = has_id(&wait_ids, found.id);
+		found.is_preempted = has_id(&preempted_ids, found.id);
 		found.addr = record->sample.addr;
 		found.ip = record->sample.ip;
 		found.period = record->sample.period;
@@ -146,10 +149,11 @@ static void read_events(const struct sp_reader *reader)
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
 		size_t count = read_back.id_count + event->id_count;
-		if (!strcmp(event->name, "offcpu-time")) {
-			wait_ids.items = event->ids;
-			wait_ids.count = event->id_count;
-		}
+		const struct event_ids ids = {event->ids, event->id_count};
+		if (!strcmp(event->name, "offcpu-time"))
+			wait_ids = ids;
+		if (!strcmp(event->name, "preempted-time"))
+			preempted_ids = ids;
 		read_back.ids = realloc(read_back.ids, (count + 1) * sizeof(*read_back.ids));
 		if (!read_back.ids)
 			abort();
@@ -180,7 +184,7 @@ static void read_file(const char *path, const struct sim_inode *inode, void *arg
 	struct sp_error *error = sp_reader_open_memory(reading->ctx, inode->bytes, inode->size, path,
 						       &reader);
 	times.newest_ns = times.mark_ns = times.round_ns = 0;
-	wait_ids.count = 0;
+	wait_ids.count = preempted_ids.count = 0;
 	read_back.files++;
 	if (!error)
 		read_events(reader);

@@ -278,6 +278,8 @@ struct sim_event {
 	bool running;            /* it counts now */
 	uint64_t running_since, left_ns, count_ns, lost, wakeups;
 	uint64_t enabled_since, enabled_ns; /* CPU-wide events only */
+	uint64_t changed_ns;     /* its period since PERF_EVENT_IOC_PERIOD; 0: that of the attr */
+	bool is_changed;         /* its period changed after its last sample */
 	uint32_t generation;
 	unsigned int tasks;      /* alive, that it counts */
 	struct sim_open *open;
@@ -294,6 +296,8 @@ enum sim_fate { SIM_PUT, SIM_LOST, SIM_OVERWRITTEN };
 /* A record that the kernel made, or could not put into its ring. */
 struct sim_truth {
 	uint64_t time_ns, id, ip, chain_hash;
+	uint64_t period_ns; /* a clock's, in force; the record may state another */
+	bool is_first;      /* since the period changed */
 	uint32_t type, pid, tid, cpu, ring;
 	uint16_t misc;
 	enum sim_fate fate;

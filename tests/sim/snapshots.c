@@ -14,8 +14,7 @@
 
 /* Waits that overlap the recording by more must have a stack: some intervals of snapshots, and of rounds. */
 #define LONG_NS (100 * SIM_MS)
-/* The rate of switches is known until then. Waits of that age have snapshots if it is high. */
-#define FIRST_NS (150 * SIM_MS)
+/* Snapshots of younger waits are dropped if a part of the switches is sampled: at a high rate. */
 #define YOUNG_NS (50 * SIM_MS)
 #define HIGH_RATE 2500 /* switches a second */
 
@@ -245,7 +244,14 @@ static void check_wait(struct checking *checking, const struct sim_task *task, s
 	if (early || (!out && !before) || (out && (out->fate == SIM_LOST || is_sampled(out))) ||
 	    (in && in->fate == SIM_LOST) || end_ns > sim_result.stop_ns || from_ns >= end_ns)
 		return;
-	const struct sim_look *look = look_at(task, wait, from_ns);
+	/*
+	 * The periods of the part that is sampled stand for younger waits. The recorder reads them
+	 * before it knows the rate, and if it has not yet read that the thread ran since. At a
+	 * moderate rate, each stack that was read is in the file.
+	 */
+	double seconds = (double)(sim_result.stop_ns - sim_result.begin_ns) / 1e9;
+	bool is_high = (double)switch_count / 2 > HIGH_RATE * seconds;
+	const struct sim_look *look = look_at(task, wait, from_ns + (is_high ? YOUNG_NS : 0));
 	bool is_long = end_ns - from_ns > LONG_NS && task->process->map_count &&
 		       !sim_is_refused(task->process);
 	checking->waits++;
@@ -253,15 +259,7 @@ static void check_wait(struct checking *checking, const struct sim_task *task, s
 	uint64_t found_until_ns = end_ns - begin_ns < OFF_CPU_SNAPSHOT_NS ? wait->end_ns : end_ns;
 	if (out && in)
 		checking->blocked_ns += (double)(found_until_ns - begin_ns);
-	/*
-	 * Snapshots replace samples until the rate is known. If only a part of the switches is
-	 * sampled then, the periods of that part stand for younger waits, and their stacks are
-	 * dropped. At a moderate rate, each stack that was read is in the file.
-	 */
-	double seconds = (double)(sim_result.stop_ns - sim_result.begin_ns) / 1e9;
-	bool dropped = (double)switch_count / 2 > HIGH_RATE * seconds &&
-		       begin_ns < sim_result.begin_ns + FIRST_NS && end_ns - begin_ns < YOUNG_NS;
-	if (!is_long && (!look || dropped))
+	if (!is_long && !look)
 		return;
 	checking->compared++;
 	if (!has_sample(checking->read_back, task->tid, before ? 0 : begin_ns, end_ns))

@@ -69,7 +69,9 @@ static uint64_t until_first_switch(const struct sim_task *task, const struct sp_
 /* Whether there is a sample or switch of the thread: without one, a thread that runs counts as blocked. */
 static bool is_recorded(const struct sim_task *task, const struct sp_time_span *span)
 {
-	for (size_t i = sim_truth_from(span->begin_ns); i < sim_perf.truth_count; i++) {
+	uint64_t born_ns = task->span_count ? task->spans[0].begin_ns : 0;
+	size_t from = sim_truth_from(born_ns > span->begin_ns ? born_ns : span->begin_ns);
+	for (size_t i = from; i < sim_perf.truth_count; i++) {
 		const struct sim_truth *truth = &sim_perf.truth[i];
 		if (truth->time_ns >= span->end_ns)
 			break;
@@ -270,8 +272,12 @@ void sim_check_thread(const struct thread_life *thread, const struct sp_time_spa
 	check_state(thread, "on a CPU", times->running_ns, account.running_ns, allowed_ns);
 	check_state(thread, "off", times->runnable_ns + times->blocked_ns,
 		    account.runnable_ns + account.blocked_ns, allowed_ns);
-	/* After lost records, a thread that is off the CPU counts as blocked. */
-	if (!lost || times->runnable_ns > account.runnable_ns)
+	/*
+	 * After lost records, a thread that is off the CPU counts as blocked. Parts of schedstat's
+	 * sum are estimates.
+	 */
+	bool more = times->runnable_ns > account.runnable_ns;
+	if (thread->split == THREAD_SPLIT_SCHEDSTAT ? !lost && !more : !lost || more)
 		check_state(thread, "runnable", times->runnable_ns, account.runnable_ns,
 			    lost ? exact_ns : allowed_ns);
 	if (!lost && times->unknown_ns > until_first_switch(task, span))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compares samples of waits with the switches that the kernel recorded. */
+/*
+ * Compares samples of waits and of preempted threads with the switches that the kernel recorded.
+ * The threshold for preempted threads is the recorder's: only their periods state it.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sprof/record.h>
@@ -63,7 +66,7 @@ static bool is_sampled(uint64_t time_ns, uint32_t tid)
 
 bool sim_is_made(const struct sim_read_back *read_back, const struct sim_found *found)
 {
-	if (found->type != PERF_RECORD_SAMPLE || !found->is_wait)
+	if (found->type != PERF_RECORD_SAMPLE || !(found->is_wait || found->is_preempted))
 		return false;
 	return found->misc & SP_MISC_SNAPSHOT ||
 	       (read_back->files > 1 && !is_sampled(found->time_ns, found->tid));
@@ -93,6 +96,9 @@ bool sim_is_of_part(uint64_t duration_ns, uint64_t all_ns, uint64_t period_ns)
 struct sums {
 	double blocked_ns, written_ns, variance;
 	uint64_t waits, written, missing;
+	double preempted_ns, preempted_written_ns, preempted_variance;
+	uint64_t preempted, preempted_samples;
+	bool parts; /* one of N switches was sampled */
 	uint64_t rests; /* written parts of waits that began in earlier files */
 };
 
@@ -149,6 +155,10 @@ static void check_part(const struct sim_read_back *read_back, const struct part 
 		return;
 	}
 	uint64_t period = duration_ns > THIN_NS ? duration_ns : THIN_NS;
+	if (found && found->is_preempted)
+		sim_violation("the wait of thread %u at %llu is preempted time", part->tid,
+			      (unsigned long long)part->sample_ns);
+	sums->parts |= found && found->period != period;
 	if (found && found->period != period && !sim_is_of_part(duration_ns, period, found->period))
 		sim_violation("the wait of %llu ns of thread %u at %llu has a period of %llu",
 			      (unsigned long long)duration_ns, part->tid,
@@ -162,15 +172,38 @@ static void check_part(const struct sim_read_back *read_back, const struct part 
 		sums->variance += (double)duration_ns * (double)(THIN_NS - duration_ns);
 }
 
-/* Checks a wait from `out` to `in`, with the sample `truth`. */
-static void check_wait(const struct sim_read_back *read_back, const struct sim_truth *truth,
-		       const struct sim_truth *out, const struct sim_truth *in, struct sums *sums)
+static void check_preempted(const struct sim_read_back *read_back, const struct part *part,
+			    struct sums *sums)
 {
+	const struct sim_found *found = find(read_back, part->sample_ns, part->tid);
+	double duration = (double)(part->end_ns - part->begin_ns);
+	sums->preempted++;
+	sums->preempted_ns += duration;
+	if (!found)
+		return;
+	double period = (double)found->period;
+	if (!found->is_preempted)
+		sim_violation("preempted time of thread %u at %llu is a wait", part->tid,
+			      (unsigned long long)part->sample_ns);
+	if (period < duration || period < (double)THIN_NS)
+		sim_violation("%.0f ns of preempted time of thread %u at %llu have period %.0f",
+			      duration, part->tid, (unsigned long long)part->sample_ns, period);
+	sums->preempted_samples++;
+	sums->preempted_written_ns += period;
+	/* Estimate by Horvitz and Thompson: the probability is duration / period. */
+	sums->preempted_variance += period * (period - duration);
+}
+
+/* Checks the time off the CPU from `out` to `in`, with the sample `truth`. */
+static void check_off(const struct sim_read_back *read_back, const struct sim_truth *truth,
+		      const struct sim_truth *out, const struct sim_truth *in, struct sums *sums)
+{
+	bool preempted = out->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 	struct part part = {.tid = truth->tid, .begin_ns = out->time_ns, .sample_ns = truth->time_ns};
 	do {
 		uint64_t split_ns = sim_next_file_ns(read_back, part.begin_ns);
 		part.end_ns = split_ns < in->time_ns ? split_ns : in->time_ns;
-		check_part(read_back, &part, sums);
+		(preempted ? check_preempted : check_part)(read_back, &part, sums);
 		part.begin_ns = part.sample_ns = part.end_ns;
 	} while (part.end_ns < in->time_ns);
 }
@@ -198,26 +231,30 @@ void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_
 		const struct sim_truth *out = next_switch(i, truth->tid);
 		if (!out || !(out->misc & PERF_RECORD_MISC_SWITCH_OUT))
 			continue;
-		if (out->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) {
-			if (find(read_back, truth->time_ns, truth->tid))
-				sim_violation("preempted time of thread %u at %llu is written", truth->tid,
-					      (unsigned long long)truth->time_ns);
-			continue;
-		}
 		const struct sim_truth *in = next_switch((size_t)(out - sim_perf.truth) + 1, truth->tid);
 		if (is_known(truth, out, in) && !(in->misc & PERF_RECORD_MISC_SWITCH_OUT))
-			check_wait(read_back, truth, out, in, &sums);
+			check_off(read_back, truth, out, in, &sums);
 	}
 	double difference = sums.written_ns - sums.blocked_ns;
 	/* Five standard deviations. Dropped waits that are not due are unknown. */
 	if (!sums.missing && difference * difference > 25 * sums.variance)
 		sim_violation("periods sum to %.3f ms, waits to %.3f ms", sums.written_ns / 1e6,
 			      sums.blocked_ns / 1e6);
+	/* Few samples do not show their variance. */
+	difference = sums.preempted_written_ns - sums.preempted_ns;
+	if (sums.preempted_samples > 50 && !sums.missing && !sums.parts &&
+	    difference * difference > 25 * sums.preempted_variance)
+		sim_violation("periods of preempted threads sum to %.3f ms, these times to %.3f ms",
+			      sums.preempted_written_ns / 1e6, sums.preempted_ns / 1e6);
 	bool is_short = sim_result.stop_ns - sim_result.begin_ns <= SHORTEST_NS;
 	if (!sums.waits && samples && !scenario->may_drop && !is_short)
 		sim_violation("no wait was compared");
 	if (sim.verbose)
-		printf("# waits: %llu of %llu written; %.3f ms, blocked %.3f ms\n",
+		printf("# waits: %llu of %llu written; %.3f ms, blocked %.3f ms\n"
+		       "# preempted: %llu of %llu written; %.3f ms of %.3f ms\n",
 		       (unsigned long long)sums.written, (unsigned long long)sums.waits,
-		       sums.written_ns / 1e6, sums.blocked_ns / 1e6);
+		       sums.written_ns / 1e6, sums.blocked_ns / 1e6,
+		       (unsigned long long)sums.preempted_samples,
+		       (unsigned long long)sums.preempted, sums.preempted_written_ns / 1e6,
+		       sums.preempted_ns / 1e6);
 }

@@ -55,13 +55,18 @@ code() {
 # below $objects. Parts are paths without suffix: lib/file/damage. Objects of removed sources may be
 # left in a build folder.
 object_calls() { # FOLDER...
-	(cd "$objects" && find "$@" -name '*.o' 2>/dev/null) | while read -r object; do
-		part=${object##*/}
-		part=${part%.o}
-		folder=${object%/*}
-		part=${folder%/.libs}/${part##*-}
-		[ ! -f "$part.c" ] || nm -P "$objects/$object" | sed "s|^|$part |"
-	done | sort -u | awk '
+	(cd "$objects" && find "$@" -name '*.o' 2>/dev/null | xargs -r nm -A -P) | awk '
+		{
+			part = $1
+			sub(/\.o:$/, "", part)
+			sub(/\/\.libs\//, "/", part)
+			sub(/[^\/]*-/, "", part)
+			if (!(part in known)) {
+				known[part] = (getline line <(part ".c")) >= 0
+				close(part ".c")
+			}
+			if (known[part]) print part, $2, $3
+		}' | sort -u | awk '
 		$3 ~ /^[TDBRVW]$/ { owner[$2] = $1 }
 		$3 == "U" { part[++n] = $1; symbol[n] = $2 }
 		END {

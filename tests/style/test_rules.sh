@@ -4,13 +4,21 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/style/rules.sh"
 
+# Prints the files of standard input that lack the licence on their first lines.
+without_licence() { # LICENCE LINES MESSAGE
+	xargs -r awk -v licence="SPDX-License-Identifier: $1" -v lines="$2" -v message="$3" '
+		FNR <= lines && index($0, licence) { good[FILENAME] = 1 }
+		END {
+			for (i = 1; i < ARGC; i++)
+				if (!(ARGV[i] in good)) print ARGV[i] ": " message " " licence
+		}'
+}
+
 # LGPL in include/ and lib/, GPL in all else; on the first line, or the second
 # behind a #!.
 wrong_licence() {
-	find include lib -type f \( -name '*.[ch]' -o -name '*.in.h' \) | sort | while read -r file; do
-		head -n 1 "$file" | grep -q 'SPDX-License-Identifier: LGPL-2.1-or-later' ||
-			echo "$file: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later"
-	done
+	find include lib -type f \( -name '*.[ch]' -o -name '*.in.h' \) | sort |
+		without_licence LGPL-2.1-or-later 1 "the first line is not"
 	{
 		find src tests bench doc contrib .ci build-aux m4 -type f \
 			\( -name '*.[ch]' -o -name '*.sh' -o -name sp_build.m4 -o -name '*.mk' -o -name run \) 2>/dev/null
@@ -18,10 +26,8 @@ wrong_licence() {
 		for file in bootstrap configure.ac Makefile.am; do
 			[ ! -f $file ] || echo $file
 		done
-	} | grep -vE '^(tests/data|build-aux)/' | sort | while read -r file; do
-		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later' ||
-			echo "$file: no SPDX-License-Identifier: GPL-2.0-or-later on the first lines"
-	done
+	} | grep -vE '^(tests/data|build-aux)/' | sort |
+		without_licence GPL-2.0-or-later 2 "the first two lines have no"
 }
 
 gotos() {
@@ -74,13 +80,21 @@ shared_names() {
 		sort | uniq -d | sed 's/$/: several definitions/'
 }
 
-# 100 columns are the aim, tabs counting 8; past 110 of C is no accident.
+# A line's columns: tabs count 8, and characters of several bytes one.
+columns='
+	function columns(text, part, n, i, sum) {
+		gsub(/[\200-\277]/, "", text)
+		n = split(text, part, /\t/)
+		for (i = 1; i < n; i++)
+			sum += length(part[i]) + 8 - (sum + length(part[i])) % 8
+		return sum + length(part[n])
+	}'
+
+# 100 columns are the aim; past 110 of C is no accident.
 wide_or_ragged() {
 	find include lib src tests bench -name '*.[ch]' 2>/dev/null | grep -v '^tests/data/' | sort |
-		while read -r file; do
-			LC_ALL=C.UTF-8 expand "$file" | LC_ALL=C.UTF-8 grep -nE '^.{111,}$' |
-				sed "s|^\([0-9]*\):.*|$file:\1: over 110 columns|"
-		done
+		LC_ALL=C xargs -r awk "$columns"'
+			columns($0) > 110 { print FILENAME ":" FNR ": over 110 columns" }'
 	grep -nE '[ 	]+$' -r include lib src tests bench doc contrib --include='*.[ch]' --include='*.sh' \
 		--include='*.mk' --include='*.md' 2>/dev/null | grep -v '^tests/data/' |
 		grep -v '^tests/cli/test_script\.sh:' | # as perf script prints it
@@ -99,7 +113,7 @@ has_base() {
 added_and_wide() {
 	git --no-optional-locks diff --no-ext-diff --no-color --no-prefix -M -U0 "$base" -- \
 		'include/*.[ch]' 'lib/*.[ch]' 'src/*.[ch]' 'tests/*.[ch]' 'bench/*.[ch]' \
-		':!tests/data' | LC_ALL=C awk '
+		':!tests/data' | LC_ALL=C awk "$columns"'
 		left == 0 && /^\+\+\+ / { file = substr($0, 5) }
 		/^@@ / {
 			n = split($3, at, /[+,]/)
@@ -107,13 +121,7 @@ added_and_wide() {
 			left = n == 3 ? at[3] : 1
 		}
 		left && /^\+/ {
-			text = substr($0, 2)
-			gsub(/[\200-\277]/, "", text) # one column for a character of several bytes
-			columns = 0
-			n = split(text, part, /\t/)
-			for (i = 1; i < n; i++)
-				columns += length(part[i]) + 8 - (columns + length(part[i])) % 8
-			if (columns + length(part[n]) > 100)
+			if (columns(substr($0, 2)) > 100)
 				print file ":" line ": over 100 columns, and not in " base
 			line++
 			left--
@@ -178,6 +186,12 @@ missing_names() {
 		}' "$tmp/names" $(LC_ALL=C ls README HACKING contrib/README doc/*.md doc/decisions/*.md doc/*.[137] bench/*.* bench/against 2>/dev/null)
 }
 
+# Kinds of notes that the header or the format's description lacks.
+undocumented_notes() {
+	sed -n '/^enum note_kind {/,/NOTE_KINDS/s/^\tNOTE_.* = \([0-9]*\),.*/\1/p' lib/record/note.h >"$tmp/kinds"
+	sed -n '/^| kind | note/,/^$/s/^| \([0-9]*\) |.*/\1/p' doc/FILE.md | diff "$tmp/kinds" -
+}
+
 clean "every file has its licence line" wrong_licence
 clean "no goto" gotos
 clean "the library does not print or exit" printing
@@ -190,6 +204,7 @@ clean "scripts are free of syntax errors" broken_scripts
 clean "the pages name files that are there" missing_files
 clean "the pages name functions and files of the tree" missing_names
 clean "no line is too wide or ends in space" wide_or_ragged
+clean "doc/FILE.md lists each kind of note" undocumented_notes
 
 if (cd "$top_srcdir" && has_base); then
 	clean "lines that commits touch fit 100 columns" added_and_wide
@@ -249,8 +264,8 @@ catches "a wrong licence is caught" wrong_licence \
 'lib/a/a.c: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
 lib/a/d.h: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
 lib/a/e.h: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
-src/b.c: no SPDX-License-Identifier: GPL-2.0-or-later on the first lines
-src/d.h: no SPDX-License-Identifier: GPL-2.0-or-later on the first lines'
+src/b.c: the first two lines have no SPDX-License-Identifier: GPL-2.0-or-later
+src/d.h: the first two lines have no SPDX-License-Identifier: GPL-2.0-or-later'
 catches "a goto is caught" gotos 'lib/a/a.c:6:	goto out; '
 catches "printing is caught" printing 'lib/a/a.c:5:	printf("");  exit(1);'
 catches "a typedef is caught" typedefs 'lib/a/a.c:98:typedef struct a b; '

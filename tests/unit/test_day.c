@@ -187,7 +187,7 @@ static void do_round(struct day *day)
 	uint64_t before_ns = day->tracker.last_ns - LAG_NS;
 	membership_expire(&day->membership, before_ns);
 	ok_quietly(live_state_expire(&day->live_state, before_ns));
-	ok_quietly(live_forget(day->live, before_ns));
+	ok_quietly(live_expire(day->live, before_ns));
 	ok_quietly(write_queue_commit(day->write_queue));
 }
 

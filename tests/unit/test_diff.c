@@ -65,14 +65,13 @@ TEST(student_is_that_of_r)
 		near(student_quantile(0.975, df[j]), quantiles[j]);
 }
 
-/* p.adjust(p, "BH") */
-TEST(discoveries_are_those_of_r)
+/* p.adjust(p, "holm") */
+TEST(adjusted_probabilities_are_those_of_r)
 {
 	double p[] = {0.01, 0.02, 0.03, 0.04, 0.9, 0.001, 0.5};
-	static const double wanted[] = {0.035, 0.046666666666667, 0.0525, 0.056, 0.9,
-					0.007, 0.583333333333333};
+	static const double wanted[] = {0.06, 0.1, 0.12, 0.12, 1, 0.007, 1};
 	size_t order[COUNT(p)];
-	adjust_discoveries(p, order, COUNT(p));
+	adjust_family(p, order, COUNT(p));
 	for (size_t i = 0; i < COUNT(p); i++)
 		near(p[i], wanted[i]);
 }
@@ -209,15 +208,15 @@ TEST(changes_are_those_of_r)
 		double change, low, high, p;
 		enum sp_diff_verdict verdict;
 	} wanted[] = {
-		{"a", 0.13725285669644, 0.071628666613, 0.206895728305, 1.12299343508e-03,
+		{"a", 0.13725285669644, 0.071628666613, 0.206895728305, 1.87165572513e-03,
 		 SP_DIFF_SLOWER},
-		{"b", 0.00854520387873, -0.075505155368, 0.100236993395, 0.951968571448,
+		{"b", 0.00854520387873, -0.075505155368, 0.100236993395, 1,
 		 SP_DIFF_INCONCLUSIVE},
-		{"c", -0.00410132588217, -0.137436385788, 0.149844663939, 0.951968571448,
+		{"c", -0.00410132588217, -0.137436385788, 0.149844663939, 1,
 		 SP_DIFF_INCONCLUSIVE},
-		{"d", -0.39854650428741, -0.534964914344, -0.222109645781, 1.25421163904e-03,
+		{"d", -0.39854650428741, -0.534964914344, -0.222109645781, 2.50842327808e-03,
 		 SP_DIFF_FASTER},
-		{"e", 0.01662405384189, -0.120347613422, 0.174923734216, 0.951968571448,
+		{"e", 0.01662405384189, -0.120347613422, 0.174923734216, 1,
 		 SP_DIFF_INCONCLUSIVE},
 		{"f", INFINITY, 7.958658138710, INFINITY, 3.92457317897e-10, SP_DIFF_APPEARED},
 	};
@@ -317,6 +316,37 @@ TEST(runs_compared_with_themselves_are_the_same)
 	ck_assert(change->ratio == 0 && change->p > 0.99 && change->low < 0 && change->high > 0);
 	ck_assert_int_eq(find_row(diff, "e")->change.verdict, SP_DIFF_GONE);
 	sp_diff_free(diff);
+}
+
+/* Returns the forecast of runs for exact times of runs that differ by some percent. */
+static double forecast(double change, double spread)
+{
+	static const double sizes[] = {-1, 0, 1};
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	for (size_t i = 0; i < 6; i++) {
+		struct sp_row row = {.dso = "app", .function = "a", .symbol_known = true};
+		row.self.samples = 1000;
+		row.self.weight = PERIOD * 1000;
+		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true,
+					     .samples = 1000, .shown_samples = 1000,
+					     .shown_weight = PERIOD * 1000};
+		ck_assert_ptr_null(sp_diff_add(diff, i % 2 ? SP_DIFF_NEW : SP_DIFF_BASE, &profile));
+		sp_diff_set_count(diff, 1e9 * (i % 2 ? change : 1) * exp(sizes[i / 2] * spread));
+	}
+	run(diff, false);
+	double runs = sp_diff_total(diff)->runs;
+	sp_diff_free(diff);
+	return runs;
+}
+
+TEST(the_number_of_runs_that_decide_follows_from_their_differences_alone)
+{
+	/* n (FOUND_ERRORS_OF_ONE * s * sqrt(2 / 3) / (ln 1.1 / 2))^2 */
+	double expected = ceil(3 * pow(3.24 * 0.1 * sqrt(2.0 / 3) / (log(1.1) / 2), 2));
+	near(forecast(1.001, 0.1), expected);
+	near(forecast(1.2, 0.1), expected);
+	ck_assert_double_gt(forecast(1.001, 0.2), 3.9 * expected);
 }
 
 /* Addresses of functions stand for them in one build, and for nothing in another one. */
@@ -462,6 +492,71 @@ TEST(the_deepest_node_with_a_change_is_found)
 	}
 }
 
+/* Adds a run of main > (`frames`, innermost first) > work > (left and right). */
+static void add_passing(struct sp_diff *diff, enum sp_diff_side side, const char *const *frames,
+			uint64_t left)
+{
+	struct sp_tree_node below[2] = {call("left", left), call("right", 700)};
+	struct sp_tree_node chain[4] = {call("work", 100)}, top[2], main = call("main", 0);
+	struct sp_tree_node root = call(NULL, 0);
+	size_t depth = 0;
+	add_callees(&chain[0], below, 2);
+	for (; frames[depth]; depth++) {
+		chain[depth + 1] = call(frames[depth], 5);
+		add_callees(&chain[depth + 1], &chain[depth], 1);
+	}
+	top[0] = chain[depth];
+	top[1] = call("light", 1000);
+	add_callees(&main, top, 2);
+	add_callees(&root, &main, 1);
+	root.dso = NULL;
+	struct sp_row row = {.self = root.total, .dso = "app", .function = "work",
+			     .symbol_known = true};
+	struct sp_profile profile = {
+		.weight_is_time = true, .rows = &row, .row_count = 1, .tree = &root};
+	profile.samples = profile.shown_samples = root.total.samples;
+	profile.shown_weight = root.total.weight;
+	ck_assert_ptr_null(sp_diff_add(diff, side, &profile));
+}
+
+/* Calls match below frames that one side lacks: the callers there have their time, too. */
+TEST(calls_pass_frames_of_one_side)
+{
+	static const char *const none[] = {NULL}, *const wrap[] = {"wrap", NULL},
+				 *const three[] = {"inner", "middle", "wrap", NULL};
+	const char *const *const cases[][2] = {
+		{wrap, none}, {none, wrap}, {three, none}, {three, wrap}, {wrap, wrap}};
+	char text[100];
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct sp_diff *diff;
+		double self[2] = {0, 0};
+		size_t frames = 0;
+		ck_assert_ptr_null(sp_diff_new(&diff));
+		for (uint64_t j = 0; j < RUNS; j++) {
+			add_passing(diff, SP_DIFF_BASE, cases[i][0], 1000 + j);
+			add_passing(diff, SP_DIFF_NEW, cases[i][1], 2000 + j);
+		}
+		run(diff, false);
+		ck_assert_str_eq(deepest(diff, text), "left ");
+		for (size_t j = 0; j < sp_diff_node_count(diff); j++) {
+			const struct sp_diff_node *node = sp_diff_node(diff, j);
+			const struct sp_diff_node *parent = sp_diff_node(diff, node->parent);
+			self[0] += node->base_self;
+			self[1] += node->now_self;
+			ck_assert(!j || node->parent < j);
+			ck_assert(node->base <= parent->base && node->now <= parent->now);
+			frames += j && !strcmp(node->function, "wrap");
+			if (j && !strcmp(node->function, "left"))
+				ck_assert(node->base == 1001 * PERIOD &&
+					  node->now == 2001 * PERIOD);
+		}
+		ck_assert_uint_eq(frames, 1);
+		near(self[0], sp_diff_node(diff, 0)->base);
+		near(self[1], sp_diff_node(diff, 0)->now);
+		sp_diff_free(diff);
+	}
+}
+
 /* Renames are suggested where names, callers and time are alike, and rows stay two. */
 TEST(renames_are_suggested)
 {
@@ -473,6 +568,11 @@ TEST(renames_are_suggested)
 		{"hash_find", "hash_lookup", 500, true},
 		{"ns::A::hash_find(int)", "ns::B::hash_lookup(long)", 500, true},
 		{"hash_find", "hash_lookup", 1500, false}, /* too much time */
+		{"(anonymous namespace)::hash_find<std::pair<A, B> >(C::D) const",
+		 "T<U>::hash_lookup()", 500, true},
+		{"main.(*Table).Find", "main.(*Table).Sort", 500, false},
+		{"std::vector<int>::at(int)", "std::vector<int>::push_back(int)", 500, false},
+		{"<T as Hash>::find", "<T as Hash>::sort", 500, false},
 		{"hash_find", "quicksort", 500, false},	   /* a leaf with another name */
 		{"ns::find(int)", "ns::sort(int)", 500, false},
 	};

@@ -493,10 +493,10 @@ TEST(hidden_kernel_addresses_name_the_settings_to_change)
 	note = (struct sp_note){.kind = NOTE_UNCOVERED_TASKS, .value_count = 3,
 				.values = {2000000000, 2}};
 	sentence_is(&note, "up to 2.00 s CPU time of 2 new threads and processes are not sampled "
-			   "(use a higher -F, or CAP_PERFMON)");
+			   "(use --switch-events)");
 	note.values[2] = 1;
 	sentence_is(&note, "up to 2.00 s CPU time of 2 new threads and processes are not sampled "
-			   "(use --scope cpu, or a higher -F)");
+			   "(use --scope cpu, or --switch-events)");
 	note = (struct sp_note){.kind = NOTE_KERNEL_HIDDEN, .text = "old", .size = 3};
 	sentence_is(&note, "old");
 }

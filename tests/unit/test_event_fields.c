@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finds the field of an attr that a kernel rejects, on made-up kernels of each version. */
-#include "event/attr_fields.h"
+#include "event/attr_refusal.h"
 
 #include <errno.h>
 #include <string.h>

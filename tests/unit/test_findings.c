@@ -34,15 +34,28 @@ TEST(a_source_adds_the_findings_of_its_subject_alone)
 	const struct merged_recording recording = {.event_count = 2, .totals = profiles};
 	const struct analysis_view view = {.analysis = &analysis, .layout = &layout,
 					   .recording = &recording};
-	ck_assert(source_of("throttling")->find(&view));
+	source_of("throttling")->find(&view);
 	ck_assert_uint_eq(analysis.findings.count, 1);
 	const struct sp_finding *finding = &analysis.findings.items[0];
 	ck_assert_str_eq(finding->cause, "throttled");
 	ck_assert_str_eq(finding->event, "cycles");
 	ck_assert_ptr_nonnull(strstr(finding->what, "throttled 2 times, for 1.5 ms in total"));
-	ck_assert_str_eq(finding->remedy, "record at a lower rate: -F 1000");
+	ck_assert_str_eq(finding->remedy, "record at a lower rate: -F 1249");
 	vec_deinit(&analysis.findings);
 	arena_deinit(&analysis.arena);
+}
+
+TEST(advice_on_rates_has_no_circle)
+{
+	for (uint64_t hz = 0; hz < 100000; hz++) {
+		uint64_t lower = sp_lower_rate_hz(hz), higher = sp_higher_rate_hz(hz, hz % 2);
+		ck_assert(lower && (lower < hz || hz < 2));
+		ck_assert_uint_eq(sp_higher_rate_hz(lower, false), 0);
+		ck_assert(!higher || (higher > hz && !sp_higher_rate_hz(higher, false)));
+	}
+	ck_assert_uint_eq(sp_higher_rate_hz(997, false), SP_FAST_HZ);
+	ck_assert_uint_eq(sp_higher_rate_hz(997, true), 2500);
+	ck_assert_uint_eq(sp_lower_rate_hz(2500), 1249);
 }
 
 TEST(shares_have_two_digits_and_never_round_to_nothing)

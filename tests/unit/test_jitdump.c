@@ -8,8 +8,6 @@
 #include "base/cleanup.h"
 #include "symbol/jitdump.h"
 
-DEFINE_CLEANUP(struct jitdump *, jitdump_free)
-
 #define DUMP CLEANUP(cleanup_jitdump_free) struct jitdump
 
 /* A dump in the making, in either byte order. */

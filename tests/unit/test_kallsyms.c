@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include "root.h"
 
-DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
 DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
 #define KALLSYMS CLEANUP(cleanup_kallsyms_free) struct kallsyms
 

@@ -106,6 +106,43 @@ TEST(unused_names_are_freed)
 	resolving_expect(&r, work, NULL);
 }
 
+/* Finds a function of `count` files of one content. Returns how many have a name. */
+static int find_in_files(struct resolving *r, int first, int count, uint64_t offset)
+{
+	struct module modules[64] = {0};
+	char paths[64][32];
+	int found = 0;
+	ck_assert_int_le(count, 64);
+	for (int i = 0; i < count; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "p%d", first + i);
+		modules[i] = r->module;
+		modules[i].index = (uint32_t)i;
+		modules[i].path = modules[i].name = files_path(paths[i]);
+		const struct location location = {.module = &modules[i], .offset = offset};
+		found += resolver_find(r->resolver, &location) != NULL;
+	}
+	restart(r);
+	return found;
+}
+
+TEST(names_of_many_unused_files_are_freed)
+{
+	KEPT;
+	RESOLVING r = {0};
+	start(&r, kept, "");
+	uint64_t work = resolving_function("p", "work");
+	files_run("for i in $(seq 0 383); do ln p p$i; done");
+	for (int i = 0; i < 6; i++)
+		ck_assert_int_eq(find_in_files(&r, 64 * i, 64, work), 64);
+	files_run("rm p p[0-9]*");
+	/* The last analysis used 64, and four before it are within the limit. */
+	int left = 0;
+	for (int i = 5; i >= 0; i--)
+		left += find_in_files(&r, 64 * i, 64, work);
+	ck_assert_int_eq(left, 5 * 64);
+	ck_assert_int_eq(find_in_files(&r, 0, 64, work), 0);
+}
+
 /* Compiles a function `outer` with an inlined loop. */
 static void compile_lines(void)
 {

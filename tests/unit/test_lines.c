@@ -225,6 +225,29 @@ TEST(the_cause_of_missing_server_requests_is_the_remedy)
 			 RESOLVER_NO_SYMBOLS);
 	ck_assert_msg(strstr(remedy, "DEBUGINFOD_URLS") || strstr(remedy, "--with-debuginfod"),
 		      "%s", remedy);
+	if (strstr(remedy, "--with-debuginfod"))
+		return;
+
+	/* The distribution's server, its base's, and none. */
+	static const char *const releases[][2] = {
+		{"NAME=\"Debian\"\nID=debian\n", "=https://debuginfod.debian.net,"},
+		{"ID_LIKE=\"ubuntu debian\"\nID=mint\n", "=https://debuginfod.ubuntu.com,"},
+		{"ID=\"debian-like\"\n", "to a debuginfod server,"},
+		{"ID=", "to a debuginfod server,"},
+	};
+	files_run("mkdir -p root/etc");
+	ok_or_fail(sp_ctx_set_root(r.ctx, files_path("root")));
+	for (size_t i = 0; i < sizeof(releases) / sizeof(*releases); i++) {
+		files_write(files_path("root/etc/os-release"), releases[i][0],
+			    strlen(releases[i][0]));
+		remedy = resolver_debug_remedy(r.resolver);
+		ck_assert_msg(strstr(remedy, releases[i][1]), "%zu: %s", i, remedy);
+	}
+	setenv("DEBUGINFOD_URLS", "http://127.0.0.1:9", 1);
+	remedy = resolver_debug_remedy(r.resolver);
+	ck_assert_msg(strstr(remedy, "no server of DEBUGINFOD_URLS has them") ||
+			      strstr(remedy, "libdebuginfod") || strstr(remedy, "CACHE_PATH"),
+		      "%s", remedy);
 }
 
 /* A section of a 64-bit file in memory, in host order; fails the case where there is none. */

@@ -165,7 +165,7 @@ TEST(too_late_records_change_nothing)
 	add(live, exec(20, 2));
 	add(live, mapping(21, 2, 0x9000, 0x1000, "/bin/program"));
 	ok_or_fail(live_apply(live));
-	ok_or_fail(live_forget(live, 22));
+	ok_or_fail(live_expire(live, 22));
 	add(live, task(PERF_RECORD_FORK, 10, 1, 2, 2));
 	add(live, mapping(15, 1, 0x7000, 0x1000, "/lib/missed.so"));
 	ok_or_fail(live_apply(live));
@@ -328,7 +328,7 @@ TEST(any_order_gives_what_the_whole_gives)
 			check_times(live, &history, forgotten_ns ? forgotten_ns : 100, known_ns, &seed);
 			if (draw(&seed, 2) && known_ns > forgotten_ns + 100) {
 				forgotten_ns = known_ns - 1 - draw(&seed, 90);
-				ok_or_fail(live_forget(live, forgotten_ns));
+				ok_or_fail(live_expire(live, forgotten_ns));
 			}
 		}
 		ck_assert_uint_eq(live_counts(live).late, 0);
@@ -359,7 +359,7 @@ TEST(memory_is_taken_back_when_processes_have_ended)
 	add(live, mapping(1, 1, 0x1000, 0x1000, "/bin/shell"));
 	for (uint32_t i = 0; i < 50000; i++, time_ns += 100) {
 		live_a_life(live, time_ns, 100 + 2 * (i % 15000));
-		ok_or_fail(live_forget(live, time_ns - 200));
+		ok_or_fail(live_expire(live, time_ns - 200));
 		ck_assert_uint_lt(live_counts(live).spaces, 3000);
 		ck_assert_uint_lt(live_counts(live).views, 40000);
 		ck_assert_uint_lt(live_counts(live).events, 200);
@@ -384,13 +384,13 @@ TEST(a_main_thread_that_ended_before_is_not_counted)
 	for (uint64_t i = 0; i < 40000; i++)
 		add(live, mapping(100 + i, 1, 0x100000 + 0x1000 * (i & 1), 0x1000, i & 2 ? "/a" : "/b"));
 	ok_or_fail(live_apply(live));
-	ok_or_fail(live_forget(live, 40000));
+	ok_or_fail(live_expire(live, 40000));
 	ck_assert_uint_eq(live_counts(live).spaces, 2);
 	add(live, task(PERF_RECORD_EXIT, 50000, 10, 10, 12));
 	for (uint64_t i = 0; i < 40000; i++)
 		add(live, mapping(50100 + i, 1, 0x100000 + 0x1000 * (i & 1), 0x1000, i & 2 ? "/a" : "/b"));
 	ok_or_fail(live_apply(live));
-	ok_or_fail(live_forget(live, 90000));
+	ok_or_fail(live_expire(live, 90000));
 	ck_assert_uint_eq(live_counts(live).spaces, 1);
 	live_free(live);
 }
@@ -406,7 +406,7 @@ TEST(ended_processes_are_dropped)
 	for (uint64_t i = 0; i < 40000; i++)
 		add(live, mapping(100 + i, 1, 0x100000 + 0x1000 * (i & 1), 0x1000, i & 2 ? "/a" : "/b"));
 	ok_or_fail(live_apply(live));
-	ok_or_fail(live_forget(live, 40000));
+	ok_or_fail(live_expire(live, 40000));
 	ck_assert_uint_eq(live_counts(live).spaces, 1);
 	leads_to(live, 1, 50000, 0x1000, "program", 0);
 	live_free(live);
@@ -428,7 +428,7 @@ TEST(modules_that_are_mapped_nowhere_are_dropped)
 			continue;
 		ok_or_fail(live_apply(live));
 		live_view(live, 2, time_ns);
-		ok_or_fail(live_forget(live, time_ns - 10 * ROUND));
+		ok_or_fail(live_expire(live, time_ns - 10 * ROUND));
 		if (live_has_many_modules(live))
 			ok_or_fail(live_drop_modules(live));
 		most = live_counts(live).modules > most ? live_counts(live).modules : most;
@@ -451,7 +451,7 @@ TEST(the_largest_address_spaces_lose_their_mappings)
 		add(live, mapping(10, 1 + (uint32_t)(i % LARGE), 0x10000 + 0x2000 * i, 0x1000,
 				  "/bin/other"));
 	ok_or_fail(live_apply(live));
-	ok_or_fail(live_forget(live, 10 + MAPPINGS));
+	ok_or_fail(live_expire(live, 10 + MAPPINGS));
 	/* One has room, one is cut, one comes too late. */
 	ck_assert_uint_eq(live_counts(live).dropped, 2);
 	leads_to(live, 1, 10 + MAPPINGS, 0x10000, "other", 0);
@@ -489,7 +489,7 @@ TEST(others_ask_meanwhile)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, ask, &asker), 0);
 	for (uint64_t time_ns = 1000; time_ns < 300000; time_ns += 100) {
 		live_a_life(live, time_ns, 100 + time_ns % 1000);
-		ok_or_fail(live_forget(live, time_ns - 200));
+		ok_or_fail(live_expire(live, time_ns - 200));
 	}
 	__atomic_store_n(&asker.stop, true, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)

@@ -605,7 +605,7 @@ TEST(an_ip_stands_for_itself_only_where_there_is_no_file)
 static void vdso_is(const char *arch, uint64_t start, uint64_t size, const char *name)
 {
 	struct machine *machine = machine_or_fail();
-	ok_or_fail(machine_set_arch(machine, arch));
+	machine_set_arch(machine, arch);
 	map(machine, 0, 1, start, size, "[vdso]");
 	ok_or_fail(machine_seal(machine));
 	ck_assert_str_eq(find(machine, 1, 0, start).module->path, name);
@@ -701,7 +701,7 @@ TEST(architectures_are_32_or_64_bit)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct machine *machine = machine_or_fail();
-		ok_or_fail(machine_set_arch(machine, cases[i].arch));
+		machine_set_arch(machine, cases[i].arch);
 		map(machine, 0, 1, 0x1000, 0x1000, "/bin/program");
 		ok_or_fail(machine_seal(machine));
 		ck_assert(machine_module(machine, 0)->is_64bit == cases[i].is_64bit);

@@ -9,6 +9,7 @@
 enum {
 	SAMPLE_TYPE = RECORD_FIELDS_NEEDED | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN,
 	ID = 7, /* id of the event offcpu-time */
+	PREEMPTED_ID = 8,
 	OUT = PERF_RECORD_MISC_SWITCH_OUT,
 	PREEMPTED = PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
 	IN = 0,
@@ -87,7 +88,7 @@ static void exits(struct fixture *f, uint32_t tid, uint64_t time_ns)
 }
 
 struct written {
-	uint64_t time_ns, period, ip;
+	uint64_t time_ns, period, ip, id;
 	uint16_t misc;
 };
 
@@ -105,6 +106,7 @@ static size_t written(struct fixture *f, uint64_t safe_ns, struct written *ret)
 		ret->misc = header.misc;
 		memcpy(&ret->time_ns, f->output.items + at + f->fields.sample_time, 8);
 		memcpy(&ret->period, f->output.items + at + f->fields.sample_period, 8);
+		memcpy(&ret->id, f->output.items + at + 8, 8);
 		memcpy(&ret->ip, f->output.items + at + 16, 8);
 	}
 	return count;
@@ -143,6 +145,87 @@ TEST(waits_leave_out_preempted_time)
 	switches(&f, 5, 9 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
 	ck_assert_uint_eq(matcher_counts(f.waits)->waits, 0);
+	tear_down(&f);
+}
+
+TEST(preempted_time_has_an_event_of_its_own)
+{
+	struct fixture f;
+	struct written off;
+	set_up(&f, 1 << 20);
+	matcher_write_preempted(f.waits, PREEMPTED_ID, 5 * MS);
+	sample(&f, 5, 2 * MS, 0xa);
+	switches(&f, 5, 2 * MS + 10, PREEMPTED);
+	ck_assert_uint_eq(written(&f, 3 * MS, &off), 0);
+	ck_assert_uint_eq(matcher_oldest_ns(f.waits), 2 * MS);
+	switches(&f, 5, 9 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &off), 1);
+	ck_assert_uint_eq(off.id, PREEMPTED_ID);
+	ck_assert_uint_eq(off.time_ns, 2 * MS);
+	ck_assert_uint_eq(off.period, 7 * MS - 10);
+	ck_assert_uint_eq(off.ip, 0xa);
+	ck_assert_uint_eq(matcher_counts(f.waits)->waits, 0);
+	ck_assert_uint_eq(matcher_counts(f.waits)->preempted_ns, 7 * MS - 10);
+	/* The next wait has the event of waits, and no stack of the preemption. */
+	switches(&f, 5, 110 * MS, PREEMPTED);
+	sample(&f, 5, 120 * MS, 0xb);
+	switches(&f, 5, 120 * MS, OUT);
+	switches(&f, 5, 130 * MS, IN);
+	ck_assert_uint_eq(written(&f, 200 * MS, &off), 1);
+	ck_assert_uint_eq(off.id, ID);
+	ck_assert_uint_eq(off.ip, 0xb);
+	tear_down(&f);
+}
+
+/* Each of 1,000 is preempted for a fifth of the threshold. */
+TEST(preempted_time_below_the_threshold_is_thinned)
+{
+	struct fixture f;
+	struct written off;
+	set_up(&f, 1 << 20);
+	matcher_write_preempted(f.waits, PREEMPTED_ID, 5 * MS);
+	for (uint64_t i = 1; i <= 1000; i++) {
+		sample(&f, 5, i * 10 * MS, 0xa);
+		switches(&f, 5, i * 10 * MS, PREEMPTED);
+		switches(&f, 5, i * 10 * MS + MS, IN);
+	}
+	size_t count = written(&f, UINT64_MAX, &off);
+	ck_assert_uint_gt(count, 150);
+	ck_assert_uint_lt(count, 250);
+	ck_assert_uint_eq(off.period, 5 * MS);
+	tear_down(&f);
+}
+
+/* One of 8 switches is sampled. Files, losses and disabled events end the time. */
+TEST(preempted_time_may_be_a_part)
+{
+	struct fixture f;
+	struct written off;
+	set_up(&f, 1 << 20);
+	matcher_write_preempted(f.waits, PREEMPTED_ID, MS);
+	matcher_set_sampled(f.waits, 0, 8);
+	sample(&f, 5, 10 * MS, 0xa);
+	switches(&f, 5, 10 * MS, PREEMPTED);
+	ck_assert_uint_eq(written(&f, 20 * MS, &off), 0);
+	ok_or_fail(matcher_split(f.waits, 20 * MS, &f.output));
+	ck_assert_uint_gt(f.output.count, 0);
+	switches(&f, 5, 30 * MS, IN);
+	ck_assert_uint_eq(written(&f, 40 * MS, &off), 1);
+	ck_assert_uint_eq(off.time_ns, 20 * MS);
+	ck_assert_uint_eq(off.period, 8 * 10 * MS);
+	sample(&f, 5, 40 * MS, 0xa);
+	switches(&f, 5, 40 * MS, PREEMPTED);
+	ck_assert_uint_eq(written(&f, 50 * MS, &off), 0);
+	ok_or_fail(matcher_disable(f.waits, 60 * MS));
+	ck_assert_uint_eq(written(&f, 70 * MS, &off), 1);
+	ck_assert_uint_eq(off.misc & SP_MISC_UNFINISHED, SP_MISC_UNFINISHED);
+	ck_assert_uint_eq(off.period, 8 * 20 * MS);
+	sample(&f, 5, 80 * MS, 0xa);
+	switches(&f, 5, 80 * MS, PREEMPTED);
+	ck_assert_uint_eq(written(&f, 85 * MS, &off), 0);
+	matcher_add_lost(f.waits, 86 * MS);
+	switches(&f, 5, 90 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &off), 0);
 	tear_down(&f);
 }
 
@@ -291,6 +374,24 @@ TEST(waits_of_ended_threads_are_dropped)
 		switches(&f, tid, tid * MS, OUT);
 	}
 	ck_assert_uint_eq(matcher_counts(f.waits)->dropped, 0);
+	tear_down(&f);
+}
+
+TEST(a_thread_that_is_preempted_while_it_ends_does_not_wait)
+{
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 20);
+	switches(&f, 5, 1 * MS, IN);
+	exits(&f, 5, 3 * MS);
+	switches(&f, 5, 4 * MS, PREEMPTED);
+	switches(&f, 5, 5 * MS, IN);
+	sample(&f, 5, 6 * MS, 0xd);
+	switches(&f, 5, 6 * MS, OUT);
+	ck_assert_uint_eq(written(&f, 7 * MS, &wait), 0);
+	f.output.count = 0;
+	ok_or_fail(matcher_split(f.waits, 100 * MS, &f.output));
+	ck_assert_uint_eq(f.output.count, 0);
 	tear_down(&f);
 }
 

@@ -11,7 +11,7 @@ static uint32_t next_random(uint32_t *state)
 }
 
 /* Ascending by time, and of one time as they were. */
-static void check_sorted(const struct told *items, size_t count)
+static void check_sorted(const struct record_ref *items, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		ck_assert_uint_le(items[i - 1].time_ns, items[i].time_ns);
@@ -20,7 +20,7 @@ static void check_sorted(const struct told *items, size_t count)
 	}
 }
 
-static void fill(struct told *items, size_t count, uint32_t spread, uint32_t *state)
+static void fill(struct record_ref *items, size_t count, uint32_t spread, uint32_t *state)
 {
 	uint64_t time_ns = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -28,13 +28,13 @@ static void fill(struct told *items, size_t count, uint32_t spread, uint32_t *st
 		if (next_random(state) % 50 == 0)
 			time_ns = time_ns > spread ? time_ns - next_random(state) % spread : 0;
 		time_ns += next_random(state) % 3;
-		items[i] = (struct told){.time_ns = time_ns, .offset = i, .size = i & 0xffff};
+		items[i] = (struct record_ref){.time_ns = time_ns, .offset = i, .size = i & 0xffff};
 	}
 }
 
 TEST(runs_are_merged)
 {
-	static struct told items[5000];
+	static struct record_ref items[5000];
 	uint32_t state = 1;
 	for (size_t count = 0; count < 5000; count = count * 3 / 2 + 1) {
 		for (uint32_t spread = 1; spread < 10000; spread *= 10) {
@@ -51,13 +51,13 @@ TEST(runs_are_merged)
 
 TEST(descending_and_equal)
 {
-	static struct told items[257];
+	static struct record_ref items[257];
 	for (size_t i = 0; i < 257; i++)
-		items[i] = (struct told){.time_ns = 1000 - i, .offset = i};
+		items[i] = (struct record_ref){.time_ns = 1000 - i, .offset = i};
 	ck_assert(order_sort(items, 257));
 	check_sorted(items, 257);
 	for (size_t i = 0; i < 257; i++)
-		items[i] = (struct told){.time_ns = 7, .offset = i};
+		items[i] = (struct record_ref){.time_ns = 7, .offset = i};
 	ck_assert(order_sort(items, 257));
 	check_sorted(items, 257);
 }

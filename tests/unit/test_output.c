@@ -16,12 +16,10 @@
 	 .total = WEIGHT(total_), __VA_ARGS__}
 #define CHILDREN(list) .children = (list), .child_count = sizeof(list) / sizeof(*(list))
 
-/* main calls hash (600), fib (300, calling itself three deep), and two small ones. */
-static const struct sp_tree_node fib3[] = {NODE("fib", "demo", 50, 50)};
-static const struct sp_tree_node fib2[] = {NODE("fib", "demo", 100, 150, CHILDREN(fib3))};
+/* main calls hash (600), fib (300, calling itself up to three deep), and two small ones. */
 static const struct sp_tree_node below_main[] = {
 	NODE("hash", "demo", 600, 600),
-	NODE("fib", "demo", 150, 300, CHILDREN(fib2)),
+	NODE("fib", "demo", 300, 300, .cycle_calls = 1, .cycle_rounds = 3),
 	{.symbol = "0x1234", .dso = "lib.so", .self = WEIGHT(4), .total = WEIGHT(4)},
 	{.symbol = "0x5678", .dso = "lib.so", .self = WEIGHT(3), .total = WEIGHT(3)},
 };
@@ -257,9 +255,7 @@ TEST(folded_lines_have_the_command_first_and_each_stack_once)
 	profile.tree = &root;
 	ck_assert_str_eq(write_output(&output_folded, &report),
 		"de:mo;_start;main 43\n"
-		"de:mo;_start;main;fib 150\n"
-		"de:mo;_start;main;fib;fib 100\n"
-		"de:mo;_start;main;fib;fib;fib 50\n"
+		"de:mo;_start;main;fib (recursive) 300\n"
 		"de:mo;_start;main;hash 600\n"
 		"de:mo;_start;main;[lib.so] 7\n"
 		"de:mo;do_idle:x_[k] 50\n");
@@ -366,7 +362,7 @@ TEST(text_tree_folds_what_passes_on_and_what_calls_itself)
 		" 95.00%  85.5- 100    0.00%  _start [demo]\n"
 		"                      4.30%  main\n"
 		" 60.00%  54.0-66.0   60.00%  |- hash\n"
-		" 30.00%  27.0-33.0   30.00%  |- fib (recursive, 3 deep)\n"
+		" 30.00%  27.0-33.0   30.00%  |- fib (recursive, up to 3 deep)\n"
 		"  0.70%                      `- ... 2 more, each below 0.50%\n"
 		"  5.00%   4.5- 5.5    5.00%  do_idle;x [kernel.kallsyms]\n");
 }
@@ -406,10 +402,10 @@ TEST(numbers_are_written_as_people_read_them)
 	ck_assert_str_eq(format_range(&term, &all, 2, buffer), "99.99-  100");
 	ck_assert_str_eq(format_range(&term, &small, 2, buffer), " 0.00- 0.11");
 	ck_assert_str_eq(format_range(&term, &large, 1, buffer), "58.4- 100");
-	ck_assert_str_eq(format_percent(0.0004, buffer), "<0.1%");
-	ck_assert_str_eq(format_percent(0.0914, buffer), "9.1%");
-	ck_assert_str_eq(format_percent(0.9999, buffer), ">99.9%");
-	ck_assert_str_eq(format_percent(1, buffer), "100%");
+	ck_assert_str_eq(format_share_short(0.0004, buffer), "<0.1%");
+	ck_assert_str_eq(format_share_short(0.0914, buffer), "9.1%");
+	ck_assert_str_eq(format_share_short(0.9999, buffer), ">99.9%");
+	ck_assert_str_eq(format_share_short(1, buffer), "100%");
 	ck_assert_str_eq(format_duration(&term, 0, buffer), "0 ns");
 	ck_assert_str_eq(format_duration(&term, 999499, buffer), "999 us");
 	ck_assert_str_eq(format_duration(&term, 1000000, buffer), "1 ms");
@@ -463,6 +459,7 @@ TEST(names_lose_parameters_then_template_arguments)
 	shortens_to("a<b<c>, d>::f(int, g(*)(h))", 16, "a<b<c>, d>::f(~)");
 	shortens_to("a<b<c>, d>::f(int, g(*)(h))", 15, "a<~>::f(~)");
 	shortens_to("(anonymous namespace)::f(int)", 5, "(anonymous namespace)::f(~)");
+	shortens_to("(anonymous) /tmp/n.js:2:82", 20, "(anonymous) ~/n.js:2:82");
 	shortens_to("operator<< <int>(a, b)", 5, "operator<< <~>(~)");
 	shortens_to("operator-><ab>(a, b)", 5, "operator-><~>(~)");
 	shortens_to("f()", 1, "f()");
@@ -479,9 +476,23 @@ TEST(java_methods_lose_parameters_then_the_package)
 	/* No package. */
 	shortens_to("long Sort.fib(int)", 10, "long Sort.fib(~)");
 	shortens_to("void main.run(int)", 10, "void main.run(~)");
-	shortens_to("a::b.c.d(int)", 5, "a::b.c.d(~)");
-	shortens_to("github.com/x/y.z(int)", 5, "github.com/x/y.z(~)");
-	shortens_to("runtime.(*mheap).alloc.func1(int)", 5, "runtime.(~).alloc.func1(~)");
+	shortens_to("a::b.c.d(int)", 5, "~d(~)");
+	shortens_to("github.com/x/y.z(int)", 5, "~z(~)");
+	shortens_to("runtime.(*mheap).alloc.func1(int)", 5, "~func1(~)");
+}
+
+TEST(names_keep_the_end_that_distinguishes_them)
+{
+	shortens_to("BaseHandler.start_response", 26, "BaseHandler.start_response");
+	shortens_to("BaseHandler.start_response", 25, "~start_response");
+	shortens_to("v8::internal::Factory::NewMap", 20, "~Factory::NewMap");
+	shortens_to("parse /home/me/app.js:2:20", 25, "parse ~/me/app.js:2:20");
+	shortens_to("parse /home/me/app.js:2:20", 5, "parse ~/app.js:2:20");
+	shortens_to("parse node:internal/loader:2:20", 25, "parse ~/loader:2:20");
+	shortens_to("<module> (a_long_file.py)", 5, "<module> (a_long_file.py)");
+	shortens_to("a_name.constprop.0", 5, "a_name.constprop.0");
+	shortens_to("std::", 2, "std::");
+	shortens_to(" /", 1, " /");
 }
 
 #define CXX11_STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
@@ -566,6 +577,25 @@ TEST(text_names_the_event_of_findings_about_waits)
 				     "10% of stacks are truncated: offcpu-time\n"));
 	cut.event = "cpu-clock";
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "10% of stacks are truncated\n"));
+}
+
+TEST(text_of_a_live_recording_names_no_command_for_its_file)
+{
+	const struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	const struct report_live live = {.title = "last 10 s"};
+	struct sp_finding items[4];
+	for (size_t i = 0; i < 4; i++)
+		items[i] = (struct sp_finding){.kind = SP_FINDING_DAMAGE, .what = "damaged"};
+	report.findings = (const struct sp_finding *const[]){&items[0], &items[1], &items[2],
+							     &items[3]};
+	report.finding_count = 4;
+	report.quiet = false;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "1 more: sprof info"));
+	report.live = &live;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report),
+				     "    1 more: --format json shows them\n"));
 }
 
 /* "1.22" at a line's end would not be read with the next line's "s". */

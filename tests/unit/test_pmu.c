@@ -287,13 +287,13 @@ TEST(tracefs_that_is_not_there_has_a_remedy)
 	refused(&root, "sched:sched_switch", "this kernel has no tracepoints", "CONFIG_EVENT_TRACING");
 	root_put(&root, "/proc/filesystems", "nodev\tsysfs\nnodev\ttracefs\n");
 	refused(&root, "sched:sched_switch", "tracefs is not mounted",
-		"mount -t tracefs tracefs /sys/kernel/tracing");
+		"mount -t tracefs -o mode=750,gid=$(id -g) tracefs /sys/kernel/tracing");
 	if (geteuid() != 0) {
 		char path[128];
 		put_tracefs(&root, "/sys/kernel/tracing");
 		snprintf(path, sizeof(path), "%s/sys/kernel/tracing", root.path);
 		ck_assert_int_eq(chmod(path, 0), 0);
-		refused(&root, "sched:sched_switch", "may not be read", "mode=755");
+		refused(&root, "sched:sched_switch", "may not be read", "mode=750,gid=");
 		ck_assert_int_eq(chmod(path, 0700), 0);
 	}
 }

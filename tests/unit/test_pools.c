@@ -55,3 +55,20 @@ TEST(a_pool_matches_its_names)
 	ck_assert(!pool_is("w-*", "w-") && !pool_is("w-3", "w-3") && !pool_is("w-*x", "w-3"));
 	ck_assert(!pool_is("*", "w-3"));
 }
+
+TEST(threads_of_one_process_are_counted_with_equal_names)
+{
+	struct pools pools = {0};
+	ck_assert(pools_count(&pools, 1, "conn-1") && pools_count(&pools, 1, "conn-22"));
+	ck_assert(pools_count(&pools, 1, "server") && pools_count(&pools, 1, "server"));
+	ck_assert(pools_count(&pools, 2, "conn-3") && pools_count(&pools, 2, "server"));
+	ck_assert_str_eq(pools_find_counted(&pools, 1, "conn-7"), "conn-* (2 threads)");
+	ck_assert_str_eq(pools_find_counted(&pools, 1, "server"), "server (2 threads)");
+	ck_assert_ptr_null(pools_find_counted(&pools, 2, "conn-3"));
+	ck_assert_ptr_null(pools_find_counted(&pools, 2, "server"));
+	ck_assert_ptr_null(pools_find_counted(&pools, 1, "other"));
+	pools_deinit(&pools);
+	/* The text is a filter. */
+	ck_assert(pool_is("server (2 threads)", "server"));
+	ck_assert(!pool_is("server", "server") && !pool_is("server (main)", "server"));
+}

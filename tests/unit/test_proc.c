@@ -16,7 +16,6 @@
 
 #define MANY 12000
 
-DEFINE_CLEANUP(struct maps *, maps_free)
 #define MAPS CLEANUP(cleanup_maps_free) struct maps
 
 static void list_deinit(struct task_list *list)

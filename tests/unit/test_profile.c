@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/filter.h"
 #include "profile/profile.h"
+#include "record/python_record.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,14 @@ struct fixture {
 	struct sp_profile profile;
 	enum sp_tree_order tree_order;
 	bool tree_comms, only_dso;
+	const char *dso; /* NULL: "program" */
 };
 
 static uint32_t function(struct fixture *fixture, const char *name)
 {
 	struct functions *functions = &fixture->functions;
 	struct function function = {
-		.dso = functions_text(functions, "program"),
+		.dso = functions_text(functions, fixture->dso ?: "program"),
 		.dso_path = functions_text(functions, "/bin/program"),
 	};
 	if (!fixture->only_dso) {
@@ -208,6 +210,21 @@ TEST(groups_are_rows_of_their_own)
 	finish(&fixture);
 	rows_are(&fixture, "twof 4/4, twomain 0/4, onef 3/3, onemain 0/3");
 	ck_assert_int_eq(sp_profile_row(&fixture.profile, 2)->pid, 7);
+	fixture_deinit(&fixture);
+}
+
+TEST(python_functions_may_be_among_the_unresolved_ones)
+{
+	struct fixture fixture = by_symbol();
+	chain(&fixture, 0, "native 10");
+	fixture.dso = PYTHON_DSO;
+	chain(&fixture, 0, "python 10");
+	fixture.source.unresolved = 0.2;
+	finish(&fixture);
+	const struct sp_share *native = &sp_profile_row(&fixture.profile, 1)->self.share;
+	const struct sp_share *python = &sp_profile_row(&fixture.profile, 0)->self.share;
+	ck_assert_double_eq(native->low, python->low);
+	ck_assert_double_eq_tol(native->high + 0.2, python->high, 1e-9);
 	fixture_deinit(&fixture);
 }
 

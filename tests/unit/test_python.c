@@ -132,15 +132,21 @@ static void put_frame(struct made *made, uint64_t at, uint64_t previous, uint64_
 	put_address(made, at + layout->frame_instr, instr);
 }
 
+/* Makes memory of Python 3.11, and returns its layout. */
+static const struct python_layout *make_3_11(struct made *made)
+{
+	make(made);
+	ck_assert(python_layout_make(made->memory, 0x030b02f0, made->runtime.runtime,
+				     &made->runtime.layout));
+	return &made->runtime.layout;
+}
+
 TEST(frames_of_3_11_are_grouped_by_cframes)
 {
 	struct made made = {0};
 	static struct python_stack stack;
 	uint64_t thread = 0;
-	make(&made);
-	ck_assert(python_layout_make(made.memory, 0x030b02f0, made.runtime.runtime,
-				     &made.runtime.layout));
-	const struct python_layout *layout = &made.runtime.layout;
+	const struct python_layout *layout = make_3_11(&made);
 	put_thread(&made, 77);
 	/* Two frames in the inner call, one in the outer, and the thread's own _PyCFrame. */
 	put_frame(&made, FRAMES + 0x200, FRAMES + 0x100, 1);
@@ -172,10 +178,7 @@ TEST(lists_of_threads_without_an_end_are_damaged)
 {
 	struct made made = {0};
 	uint64_t thread = 0;
-	make(&made);
-	ck_assert(python_layout_make(made.memory, 0x030b02f0, made.runtime.runtime,
-				     &made.runtime.layout));
-	const struct python_layout *layout = &made.runtime.layout;
+	const struct python_layout *layout = make_3_11(&made);
 	put_thread(&made, 77);
 	ck_assert(!python_thread_find(made.memory, &made.runtime, 78, &thread));
 	ck_assert(!made.memory->damaged);
@@ -200,10 +203,7 @@ TEST(a_call_of_3_11_that_has_just_begun_has_no_frames)
 {
 	struct made made = {0};
 	static struct python_stack stack;
-	make(&made);
-	ck_assert(python_layout_make(made.memory, 0x030b02f0, made.runtime.runtime,
-				     &made.runtime.layout));
-	const struct python_layout *layout = &made.runtime.layout;
+	const struct python_layout *layout = make_3_11(&made);
 	/* The inner _PyCFrame still has what was on the stack: the frame of a call before. */
 	put_frame(&made, FRAMES + 0x100, FRAMES, 2);
 	put_frame(&made, FRAMES, 0, 3);
@@ -311,8 +311,37 @@ TEST(a_circle_of_frames_ends)
 	put_address(&made, C_STACK + made.runtime.layout.cframe_previous, C_STACK + 0x100);
 	python_stack_read(made.memory, &made.runtime.layout, IMAGE_BASE + THREAD, &stack);
 	ck_assert(stack.truncated);
-	ck_assert_uint_eq(stack.frame_count, PYTHON_FRAMES_MAX);
+	ck_assert_uint_eq(stack.frame_count, PYTHON_GROUP_FRAMES_MAX);
 	ck_assert_uint_le(made.image.reads, 3);
+	make_free(&made);
+}
+
+TEST(deep_groups_keep_both_ends)
+{
+	const uint32_t half = PYTHON_GROUP_FRAMES_MAX / 2;
+	struct made made = {0};
+	static struct python_stack stack;
+	const struct python_layout *layout = make_3_11(&made);
+	for (uint64_t i = 0; i < 1500; i++)
+		put_frame(&made, FRAMES + 80 * i, FRAMES + 80 * (i + 1), i);
+	put(&made, FRAMES + 80 * UINT64_C(1499) + layout->frame_is_entry, 1, 1);
+	put_frame(&made, FRAMES + 80 * UINT64_C(1500), 0, 1500);
+	put(&made, FRAMES + 80 * UINT64_C(1500) + layout->frame_is_entry, 1, 1);
+	put_address(&made, THREAD + layout->thread_frame, C_STACK);
+	put_address(&made, C_STACK + layout->cframe_frame, FRAMES);
+	put_address(&made, C_STACK + layout->cframe_previous, C_STACK + 0x100);
+	put_address(&made, C_STACK + 0x100 + layout->cframe_frame, FRAMES + 80 * UINT64_C(1500));
+	put_address(&made, C_STACK + 0x100 + layout->cframe_previous, C_STACK + 0x200);
+	python_stack_read(made.memory, layout, IMAGE_BASE + THREAD, &stack);
+	ck_assert(!stack.truncated);
+	ck_assert_uint_eq(stack.groups[0].count, PYTHON_GROUP_FRAMES_MAX);
+	ck_assert_uint_eq(stack.frames[half - 1].instr, IMAGE_BASE + half - 1);
+	ck_assert_uint_eq(stack.frames[half].frame, 0);
+	for (uint32_t i = 1; i < half; i++)
+		ck_assert_uint_eq(stack.frames[half + i].instr, IMAGE_BASE + 1500 - half + i);
+	/* The next group is not affected. */
+	ck_assert_uint_eq(stack.groups[1].count, 1);
+	ck_assert_uint_eq(stack.frames[stack.groups[1].first].instr, IMAGE_BASE + 1500);
 	make_free(&made);
 }
 

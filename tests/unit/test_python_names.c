@@ -119,11 +119,22 @@ TEST(damaged_records_are_no_functions)
 	ck_assert(record_python(&record, &found));
 	ck_assert_str_eq(found.name, other.name);
 	ck_assert_uint_eq(found.first_line, 9);
-	/* No end of the file's name, no name, another range. */
+	/* No end of the file's name, no name, another range. The file may be unknown. */
 	for (record.event_update.data.size = 0; record.event_update.data.size < 34;
 	     record.event_update.data.size++)
 		ck_assert(!record_python(&record, &found));
 	buffer.items[24] = 1;
+	record = record_at(&buffer, 0, &size);
+	ck_assert(!record_python(&record, &found));
+	buffer.count = 0;
+	function.file = "";
+	ok_or_fail(record_encode_python(&buffer, &function));
+	record = record_at(&buffer, 0, &size);
+	ck_assert(record_python(&record, &found));
+	ck_assert_str_eq(found.file, "");
+	buffer.count = 0;
+	function.name = "";
+	ok_or_fail(record_encode_python(&buffer, &function));
 	record = record_at(&buffer, 0, &size);
 	ck_assert(!record_python(&record, &found));
 	vec_deinit(&buffer);
@@ -276,9 +287,11 @@ TEST(a_stack_is_taken_once_by_its_sample)
 	stack.group_count = 1;
 	stack.frames[1].code = 77;
 	stack.groups[0].count = 2;
-	python_shots_add(&shots, 5, 1000, &stack, true);
+	python_shots_add(&shots, 5, 1000, &stack, true, 70);
 	ck_assert(!python_shots_take(&shots, 5, 1001, &found, &exact));
 	ck_assert(!python_shots_take(&shots, 6, 1000, &found, &exact));
+	ck_assert_uint_eq(python_shots_reader_ns(&shots, 5, 1000), 70);
+	ck_assert_uint_eq(python_shots_reader_ns(&shots, 5, 1001), 0);
 	ck_assert(python_shots_take(&shots, 5, 1000, &found, &exact));
 	ck_assert(exact);
 	ck_assert_uint_eq(found.frame_count, 2);
@@ -296,7 +309,7 @@ TEST(stacks_wait_for_late_workers)
 	bool exact;
 	python_shots_init(&shots);
 	for (uint64_t i = 0; i < 8000; i++) {
-		python_shots_add(&shots, 5, i * 1003009, &stack, true);
+		python_shots_add(&shots, 5, i * 1003009, &stack, true, 0);
 		if (i >= 3000)
 			taken += python_shots_take(&shots, 5, (i - 3000) * 1003009, &found, &exact);
 	}
@@ -304,7 +317,7 @@ TEST(stacks_wait_for_late_workers)
 	/* Deep stacks without a worker have a limit of bytes. */
 	stack.frame_count = PYTHON_FRAMES_MAX;
 	for (uint64_t i = 0; i < 3000; i++) {
-		python_shots_add(&shots, 6, i * 1003009, &stack, true);
+		python_shots_add(&shots, 6, i * 1003009, &stack, true, 0);
 		ck_assert_uint_le(shots.bytes, PYTHON_SHOTS_BYTES);
 	}
 	ck_assert(python_shots_take(&shots, 6, UINT64_C(2999) * 1003009, &found, &exact));

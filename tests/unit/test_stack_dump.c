@@ -93,14 +93,12 @@ static void round_trip(const struct dump *dump, const struct stack_dump_chain *c
 	event = (struct sp_event){.name = "clock", .attr = kernel_attr};
 	stack_dump_file_attr(&event.attr, 0);
 	const struct record_layout layout = {.events = &event, .event_count = 1, .path = "made"};
-	bool shortened;
 	const struct stack_dump_layout shape = layout_or_fail();
-	ok_or_fail(stack_dump_encode(&shape, buffer, dump, chain, limit, &shortened));
+	ok_or_fail(stack_dump_encode(&shape, buffer, dump, chain, limit));
 	struct perf_event_header header;
 	memcpy(&header, buffer->items, sizeof(header));
 	ck_assert_uint_eq(header.size, buffer->count);
 	ck_assert_uint_eq(buffer->count % 8, 0);
-	ck_assert_int_eq(shortened, (header.misc & SP_MISC_SHORTENED) != 0);
 	const struct raw_record raw = {.type = header.type, .misc = header.misc, .size = header.size,
 				       .bytes = buffer->items};
 	ok_or_fail(decoder_new(&layout, decoder));
@@ -336,7 +334,6 @@ static void through(const struct made *made, uint64_t kept, struct decoder **dec
 	struct memory_ring memory;
 	struct stack_dump_layout layout;
 	struct stack_dump_parts parts;
-	bool shortened;
 	const uint64_t ips[] = {0x400010, 0x400020};
 	const struct stack_dump_chain chain = {ips, 2, 0};
 	ck_assert(stack_dump_layout_make(&full_attr, kept, "x86_64", &layout));
@@ -349,7 +346,7 @@ static void through(const struct made *made, uint64_t kept, struct decoder **dec
 	stack_dump_copy(&layout, &parts, &ring, true, dump);
 	ck_assert_uint_eq(dump->stack_size, 1000);
 	ck_assert_mem_eq(dump_stack(dump), made->stack, 1000);
-	ok_or_fail(stack_dump_encode(&layout, output, dump, &chain, SIZE_MAX, &shortened));
+	ok_or_fail(stack_dump_encode(&layout, output, dump, &chain, SIZE_MAX));
 	/* Whatever is missing at its end, it is not that. */
 	for (header.size = 8; header.size < buffer.count; header.size += 8)
 		ck_assert(!stack_dump_find(&layout, &ring, 4096, &header, &parts));
@@ -407,7 +404,6 @@ TEST(a_task_without_user_space_keeps_what_else_there_is)
 	struct stack_dump_layout layout;
 	struct stack_dump_parts parts;
 	struct sp_record record;
-	bool shortened;
 	make_full(&made);
 	struct sp_sample *sample = &made.record.sample;
 	sample->user_registers = sample->interrupt_registers = (struct sp_registers){0};
@@ -421,7 +417,7 @@ TEST(a_task_without_user_space_keeps_what_else_there_is)
 	struct dump *dump = malloc(stack_dump_size(&layout, &parts, false));
 	stack_dump_copy(&layout, &parts, &ring, false, dump);
 	const struct stack_dump_chain none = {0};
-	ok_or_fail(stack_dump_encode(&layout, &output, dump, &none, SIZE_MAX, &shortened));
+	ok_or_fail(stack_dump_encode(&layout, &output, dump, &none, SIZE_MAX));
 	struct sp_event event = {.name = "full", .attr = full_attr};
 	stack_dump_file_attr(&event.attr, KEPT);
 	const struct record_layout shape = {.events = &event, .event_count = 1, .path = "made"};

@@ -15,6 +15,22 @@ TEST(one_long_wait_is_exact)
 	ck_assert(share.value == 0.25 && share.low == 0.25 && share.high == 0.25);
 }
 
+/* Each has the interval of its own samples. */
+TEST(preempted_time_has_few_samples)
+{
+	const struct state_whole whole = {
+		.sums = {.ns = {[TIME_RUNNABLE] = 2 * (uint64_t)SECOND}, .preempted_ns = SECOND},
+		.n_eff = 10000, .preempted_n_eff = 25,
+	};
+	const struct state_sums part = {.ns = {[TIME_RUNNABLE] = SECOND},
+					.preempted_ns = SECOND / 2};
+	struct sp_share many = interval_share(1, 2, 10000), few = interval_share(1, 2, 25);
+	struct sp_share share = state_share(&part, &whole);
+	ck_assert_double_eq_tol(share.value, 0.5, 1e-12);
+	ck_assert_double_eq_tol(share.high - share.value,
+				hypot(many.high - 0.5, few.high - 0.5) / 2, 1e-7);
+}
+
 TEST(thinned_waits_have_the_variance_of_thinning)
 {
 	/* 100 waits of 0.5 ms, recorded with period 1 ms and probability 1/2: T² (1 - d / T) each. */

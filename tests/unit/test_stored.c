@@ -169,6 +169,9 @@ static void make_names(struct stored_names *names)
 	*vec_push(&module->points) = (struct stored_point){0, 0, 0, 0, false};
 	*vec_push(&module->points) = (struct stored_point){0x1004, 0x404, 2, 0, true};
 	*vec_push(&module->codes) = (struct stored_code){0x2000, (const uint8_t *)"\x90\xc3", 2};
+	/* Other code contains these. */
+	*vec_push(&module->codes) = (struct stored_code){0x2000, (const uint8_t *)"\x90", 1};
+	*vec_push(&module->codes) = (struct stored_code){0x2001, (const uint8_t *)"\xc3", 1};
 }
 
 /* Encodes and decodes the names above. */

@@ -17,8 +17,6 @@
 #include "record/kept.h"
 #include "root.h"
 
-DEFINE_CLEANUP(struct maps *, maps_free)
-
 #define ID 4711
 
 /* Synthesises into a buffer and reads it back. */

@@ -102,6 +102,47 @@ static uint64_t kernel_of(const struct made *made, uint32_t tid)
 	return made->times.strata.rests[lifetime(made, tid)].kernel_ns;
 }
 
+/* Samples of preempted threads have that time; without them, on-CPU samples do. */
+TEST(preempted_time_has_its_own_samples)
+{
+	for (int preempted = 0; preempted < 2; preempted++) {
+		struct made made;
+		made_init(&made, &weigher_wall);
+		add_samples(&made, C, 0, 3);
+		struct sample_weight from = {
+			.key = stratum_key(stratum_preempted(lifetime(&made, C), 0)), .weight = 7};
+		ck_assert(!preempted || sample_weights_add(&made.weights, &from));
+		ok_or_fail(times_compute(&made.times, &made.weights));
+		const struct strata *strata = &made.times.strata;
+		const struct stratum *found =
+			strata_find(strata, stratum_preempted(lifetime(&made, C), 0));
+		ck_assert_uint_eq(found != NULL, preempted);
+		ck_assert_uint_eq(found ? found->ns[TIME_RUNNABLE] : 500, 500);
+		ck_assert_uint_eq(time_of(&made, C, 0, TIME_ON_CPU), 500);
+		ck_assert_uint_eq(time_of(&made, C, 0, TIME_RUNNABLE), preempted ? 0 : 500);
+		ck_assert_uint_eq(strata->whole.preempted_ns, preempted ? 500 : 0);
+		made_deinit(&made);
+	}
+}
+
+/* In latency, their strata are those of the number of threads that could run. */
+TEST(latency_divides_preempted_time)
+{
+	struct made made;
+	made_init(&made, &weigher_latency);
+	add_samples(&made, C, 1, 3);
+	add_samples(&made, C, 2, 3);
+	const struct sample_weight from = {
+		.key = stratum_key(stratum_preempted(lifetime(&made, C), 2)), .weight = 7};
+	ck_assert(sample_weights_add(&made.weights, &from));
+	ok_or_fail(times_compute(&made.times, &made.weights));
+	const struct stratum *found =
+		strata_find(&made.times.strata, stratum_preempted(lifetime(&made, C), 2));
+	ck_assert_uint_eq(found->ns[TIME_RUNNABLE], 500 / 2);
+	ck_assert_uint_eq(time_of(&made, C, 2, TIME_RUNNABLE), 0);
+	made_deinit(&made);
+}
+
 /* Between two switches, each thread that could run has an equal part; preempted threads could. */
 TEST(latency_divides_by_threads_that_could_run)
 {

@@ -237,6 +237,7 @@ TEST(arrays_and_characters_are_as_in_the_kernel)
 	prints("\"%s\", __print_array(REC->args, 0, 4)", "{}");
 	prints("\"%c%*d\", REC->num + 60, 3, REC->num", "A  5");
 	prints("\"back\\\\\"", "back\\");
+	prints("\"%pI\", REC->name", "0x80038");
 	prints("\"%d\", __get_rel_dynamic_array_len(rel)", "4");
 }
 

@@ -16,7 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include "base/ctx.h"
-#include "unwind/unwind_info.h"
+#include "unwind/code_cache.h"
 #include "unwind/unwind.h"
 
 #define FRAMES 400
@@ -263,6 +263,14 @@ __attribute__((noinline)) static int take_in_qsort(void)
 	return values[0];
 }
 
+/* Overwrites what calls before left on the stack: a search may take it for a return address. */
+__attribute__((noinline)) static void clear_stack(void)
+{
+	volatile char bytes[1 << 16];
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = 0;
+}
+
 static struct dump *dump_of(int depth, int (*last)(void))
 {
 	static struct dump dump;
@@ -271,6 +279,7 @@ static struct dump *dump_of(int depth, int (*last)(void))
 	backtrace(dump.expected, 1);
 	wanted = &dump;
 	sigaction(SIGUSR1, &action, NULL);
+	clear_stack();
 	deepen(depth, last);
 	return &dump;
 }
@@ -391,7 +400,7 @@ __attribute__((noinline)) static int take_with_frame(void)
 	return raise(SIGUSR1) + unused[0];
 }
 
-static int (*volatile called_by_register)(void) = take_with_frame;
+__attribute__((used)) static int (*volatile called_by_register)(void) = take_with_frame;
 
 /* Its return address does not name the called function. */
 __attribute__((noinline)) static int call_with_frame(void)
@@ -402,6 +411,32 @@ __attribute__((noinline)) static int call_with_frame(void)
 	qsort(values, 100, sizeof(*values), compare_values);
 	return called_by_register() + values[1];
 }
+
+#ifdef __x86_64__
+/* Before the call *%rax are bytes that look like the begin of a direct call, e8 37 00 ff d0. */
+int call_after_e8(void);
+__asm__(".text\n"
+	"call_after_e8:\n"
+	"	.cfi_startproc\n"
+	"	pushq %rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	movq called_by_register(%rip), %rax\n"
+	"	testl $0x37e883, %ecx\n"
+	"	call *%rax\n"
+	"	popq %rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n");
+
+__attribute__((noinline)) static int call_with_operand(void)
+{
+	int values[100];
+	for (int i = 0; i < 100; i++)
+		values[i] = i * 7919 % 101;
+	qsort(values, 100, sizeof(*values), compare_values);
+	return call_after_e8() + values[1];
+}
+#endif
 
 #ifdef __has_feature
 #define HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
@@ -418,6 +453,9 @@ TEST(stack_snapshots_need_no_other_registers)
 	uint32_t searched = expect_as_snapshots(1, call_with_alloca);
 	searched += expect_as_snapshots(2, call_with_leftovers);
 	searched += expect_as_snapshots(1, call_with_frame);
+#ifdef __x86_64__
+	searched += expect_as_snapshots(1, call_with_operand);
+#endif
 	/* On arm64, rows are relative to the stack pointer, or the frame pointer is saved before. */
 	if (!strcmp(HOST, "x86_64"))
 		ck_assert_uint_ge(searched, 3);
@@ -704,8 +742,8 @@ TEST(files_that_were_forgotten_are_read_again)
 	size_t opened = world.opened;
 	ck_assert(!unwinder_keeps_much(world.unwinder));
 	/* In use until now; but not any more. */
-	ck_assert_uint_eq(unwinder_forget_files(world.unwinder, false), 0);
-	ck_assert_uint_gt(unwinder_forget_files(world.unwinder, false), 0);
+	ck_assert_uint_eq(unwinder_drop_files(world.unwinder, false), 0);
+	ck_assert_uint_gt(unwinder_drop_files(world.unwinder, false), 0);
 	struct unwind_result after = unwind_stack(world.thread, &dump->sample, again, FRAMES);
 	ck_assert_uint_eq(after.count, before.count);
 	struct unwind_thread *fresh = unwind_thread_new(world.unwinder);
@@ -736,20 +774,20 @@ TEST(files_of_programs_that_ended_are_dropped)
 	struct module *programs = calloc(PROGRAMS, sizeof(*programs));
 	struct sp_ctx *ctx;
 	ok_or_fail(sp_ctx_new(&ctx));
-	struct codes *codes = codes_new(ctx, HOST, &files);
-	const struct code *kept = codes_get(codes, &library, 1);
+	struct code_cache *cache = code_cache_new(ctx, HOST, &files);
+	const struct code *kept = code_cache_get(cache, &library, 1);
 	size_t live = 1, most = 0;
 	for (uint32_t i = 0; i < PROGRAMS; i++, live++) {
 		programs[i] = (struct module){.kind = MODULE_FILE, .index = i + 1, .path = "/bin/some"};
-		codes_get(codes, &programs[i], 2 + i);
-		ck_assert_ptr_eq(codes_get(codes, &library, 2 + i), kept);
-		if (codes_are_many(codes))
-			live -= codes_forget(codes, false);
+		code_cache_get(cache, &programs[i], 2 + i);
+		ck_assert_ptr_eq(code_cache_get(cache, &library, 2 + i), kept);
+		if (code_cache_is_large(cache))
+			live -= code_cache_drop(cache, false);
 		most = live > most ? live : most;
 	}
 	ck_assert_uint_le(most, 3 * FILES_MOST);
-	ck_assert_uint_eq(codes_forget(codes, false) + codes_forget(codes, false), live);
-	codes_free(codes);
+	ck_assert_uint_eq(code_cache_drop(cache, false) + code_cache_drop(cache, false), live);
+	code_cache_free(cache);
 	sp_ctx_free(ctx);
 	free(programs);
 }
@@ -761,12 +799,12 @@ TEST(modules_are_numbered_anew_when_all_files_are_dropped)
 	const struct module new = {.kind = MODULE_FILE, .index = 7, .path = "/lib/new.so"};
 	struct sp_ctx *ctx;
 	ok_or_fail(sp_ctx_new(&ctx));
-	struct codes *codes = codes_new(ctx, HOST, &files);
-	codes_get(codes, &old, 1);
-	ck_assert_uint_eq(codes_forget(codes, true), 1);
-	codes_get(codes, &new, 1);
-	ck_assert_ptr_nonnull(strstr(codes_problem(codes, &new), "/lib/new.so"));
-	codes_free(codes);
+	struct code_cache *cache = code_cache_new(ctx, HOST, &files);
+	code_cache_get(cache, &old, 1);
+	ck_assert_uint_eq(code_cache_drop(cache, true), 1);
+	code_cache_get(cache, &new, 1);
+	ck_assert_ptr_nonnull(strstr(code_cache_problem(cache, &new), "/lib/new.so"));
+	code_cache_free(cache);
 	sp_ctx_free(ctx);
 }
 

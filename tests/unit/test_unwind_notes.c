@@ -110,14 +110,16 @@ TEST(a_few_missing_python_frames_get_no_note)
 	struct fixture f;
 	set_up(&f);
 	f.graph.python_remedy = PYTHON_AT_EACH_WAIT;
-	f.counts.python = (struct python_counts){.groups = 100, .dropped = 4};
+	f.counts.python = (struct python_counts){.samples = 500, .groups = 100, .dropped = 4};
 	has_none(&f);
 	f.counts.python.dropped = 5;
 	has_note(&f, NOTE_OF(NOTE_PYTHON_DROPPED, NULL, 5, 100, PYTHON_AT_EACH_WAIT));
 	/* Samples with unreadable frames have no groups. */
-	f.counts.python = (struct python_counts){.groups = 90, .unreadable = 10};
+	f.counts.python = (struct python_counts){.samples = 500, .groups = 90, .unreadable = 10};
 	has_note(&f, NOTE_OF(NOTE_PYTHON_DROPPED, NULL, 10, 100,
 			     PYTHON_AT_EACH_WAIT));
+	f.counts.python.samples = 499;
+	has_note(&f, NOTE_OF(NOTE_PYTHON_DROPPED, NULL, 10, 100, PYTHON_LONGER));
 	f.counts.python = (struct python_counts){.groups = 90, .damaged = 10, .damaged_pid = 7};
 	has_note(&f, NOTE_OF(NOTE_PYTHON_DAMAGED, NULL, 10, 100, 7));
 }

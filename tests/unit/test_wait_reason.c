@@ -82,3 +82,28 @@ TEST(a_state_names_its_reason)
 	ck_assert_str_eq(wait_reason_state(wait_reason_of_function("do_nanosleep")), "[blocked: sleep]");
 	ck_assert_str_eq(wait_reason_state(WAIT_UNKNOWN), "[blocked: unknown]");
 }
+
+TEST(locks_and_disks_hold_up_threads)
+{
+	static const char *const locks[] = {
+		"__lll_lock_wait", "__GI___lll_lock_wait", "pthread_mutex_lock@@GLIBC_2.2.5",
+		"___pthread_mutex_lock", "__pthread_mutex_cond_lock", "ObjectMonitor::enter",
+		"std::sys::sync::mutex::futex::Mutex::lock_contended", "PyThread_acquire_lock",
+		"parking_lot::raw_mutex::RawMutex::lock_slow", "lll_lock_wait.part.0",
+	};
+	static const char *const others[] = {
+		"", "__", "pthread_cond_wait@@GLIBC_2.3.2", "pthread_mutex_unlock", "sem_wait",
+		"poll", "PyThread_acquire_lock_timed", "lock", "std::Mutex::", "mutex_lock",
+		"ObjectMonitor::wait",
+	};
+	for (size_t i = 0; i < sizeof(locks) / sizeof(*locks); i++)
+		ck_assert(wait_function_holds_up(locks[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		ck_assert(!wait_function_holds_up(others[i]));
+	ck_assert(wait_reason_holds_up(wait_reason_of_function("mutex_lock")));
+	ck_assert(wait_reason_holds_up(wait_reason_of_function("flock_lock_inode_wait")));
+	ck_assert(wait_reason_holds_up(wait_reason_of_syscall("x86_64", 74))); /* fsync */
+	ck_assert(!wait_reason_holds_up(wait_reason_of_function("futex_wait")));
+	ck_assert(!wait_reason_holds_up(wait_reason_of_function("ep_poll")));
+	ck_assert(!wait_reason_holds_up(WAIT_UNKNOWN));
+}

@@ -188,6 +188,45 @@ TEST(waits_of_one_of_four_switches_sum_to_the_blocked_time)
 	tear_down(&f);
 }
 
+/* Whether the thread may wait without a stack since before that time. */
+static bool is_bare(struct fixture *f, uint64_t before_ns)
+{
+	struct matcher_thread thread;
+	size_t at = 0;
+	return matcher_next_bare(f->waits, before_ns, &at, &thread);
+}
+
+TEST(a_wait_with_an_early_snapshot_is_read_again)
+{
+	const uint64_t off_ns = 100 * INTERVAL, late_ns = off_ns + AGE + US;
+	struct fixture f;
+	set_up(&f);
+	matcher_set_sampled(f.waits, 0, 4);
+	/* The thread was chosen for an earlier wait, or by MATCHER_BARE. */
+	ok_or_fail(matcher_add_switch(f.waits, 1, TID, off_ns, PERF_RECORD_MISC_SWITCH_OUT));
+	ck_assert(is_bare(&f, MATCHER_BARE));
+	add_sample(&f, SP_MISC_SNAPSHOT, off_ns + 2 * US, US);
+	ok_or_fail(matcher_write(f.waits, late_ns, &f.output));
+	ck_assert(!is_bare(&f, off_ns));
+	ck_assert(is_bare(&f, off_ns + 1));
+	add_sample(&f, SP_MISC_SNAPSHOT, late_ns + US, US);
+	ok_or_fail(matcher_write(f.waits, late_ns + 2 * US, &f.output));
+	ck_assert(!is_bare(&f, MATCHER_BARE));
+	ck_assert_uint_eq(f.output.count, 0);
+	/* The next file's part is a wait of its own. */
+	ok_or_fail(matcher_split(f.waits, 2 * late_ns, &f.output));
+	ck_assert(is_bare(&f, MATCHER_BARE));
+	add_sample(&f, SP_MISC_SNAPSHOT, 2 * late_ns + AGE + US, US);
+	f.output.count = 0;
+	ok_or_fail(matcher_add_switch(f.waits, 1, TID, 3 * late_ns, 0));
+	ok_or_fail(matcher_write(f.waits, UINT64_MAX, &f.output));
+	uint64_t period_ns;
+	ck_assert_uint_ge(f.output.count, sizeof(period_ns));
+	memcpy(&period_ns, f.output.items + f.fields.sample_period, sizeof(period_ns));
+	ck_assert_uint_eq(period_ns, late_ns);
+	tear_down(&f);
+}
+
 TEST(a_wait_has_the_part_of_its_begin)
 {
 	struct fixture f;

@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -172,4 +173,22 @@ TEST(a_failed_rename_changes_no_file)
 	fails_with(SP_ERROR_INVALID, output_publish(&output));
 	ck_assert_str_eq(files_output("ls -A; cat data.old"), "data\ndata.old\nolder\n");
 	output_close(&output);
+}
+
+TEST(a_file_in_memory_has_no_name)
+{
+	struct written_file output;
+	char *name = NULL;
+	struct stat st;
+	ok_or_fail(output_open_memory(files_path("data"), &output));
+	ck_assert_int_eq(write(output.fd, "x", 1), 1);
+	ok_or_fail(output_publish(&output));
+	ok_or_fail(output_rename_dated(&output, (struct timespec){1, 0}, &name));
+	ck_assert_int_eq(strncmp(name, files_path("data."), strlen(files_path("data."))), 0);
+	ck_assert_int_eq(fstat(output.fd, &st), 0);
+	ck_assert_int_eq(st.st_size, 1);
+	ck_assert_int_eq(st.st_nlink, 0);
+	ck_assert_int_eq(access(name, F_OK), -1);
+	ck_assert_int_eq(output_close(&output), 0);
+	free(name);
 }

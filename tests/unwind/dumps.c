@@ -21,7 +21,7 @@ struct sp_error *dumps_open(struct dumps *dumps, const char *path)
 	dumps->arch = sp_reader_info(dumps->reader)->arch;
 	if (!dumps->arch)
 		dumps->arch = "x86_64";
-	error = machine_set_arch(dumps->machine, dumps->arch);
+	machine_set_arch(dumps->machine, dumps->arch);
 	const struct sp_record *record;
 	while (!error && !(error = sp_reader_next(dumps->reader, &record)) && record)
 		if (record->type != PERF_RECORD_SAMPLE)

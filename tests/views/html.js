@@ -72,10 +72,10 @@ function sorted(rows) {
 const shown = (text) => text.replace(/[\0-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
 	"\ufffd");
 
-// Returns the row of the JSON report that the page shows; bounds are between-run where its row varies (`shown`).
+// Returns the row of the JSON report that the page shows; bounds are between-run where it has the mark "~".
 function withBounds(row, shown) {
 	for (const kind of ["self", "total"])
-		if (shown[`${kind}Varies`])
+		if (shown[`${kind}Mark`] === "~")
 			for (const end of ["Low", "High"])
 				row[kind + end] = row[`${kind}Between${end}`];
 	return row;
@@ -115,7 +115,7 @@ async function compareRows(tab, event, shares) {
 
 // Each view is opened; none may cause a fault.
 async function visit(tab) {
-	for (const view of VIEWS) {
+	for (const view of await tab.evaluate(() => VIEWS)) {
 		await set(tab, {view});
 		const shown = await tab.evaluate(() => document.body.innerText);
 		if (/\bNaN\b|\bundefined\b|\[object /.test(shown))
@@ -274,6 +274,65 @@ const checks = {
 		await visit(tab);
 	},
 
+	// changes PAGE TEXT FOLDED SIDES: a page of `sprof diff`. The table has the rows of the text, to the digit. Boxes
+	// have the weight of their stacks, and the colour and sign of their change. New and gone call paths have SIDES
+	// ("NEW,GONE") of their side's weight. A place zooms to its path, which the second widths keep.
+	async changes(browser) {
+		const tab = await open(browser, page, {width: 1600, height: 900});
+		const words = (text) => text.trim().split(/\s+/).join(" ");
+		await set(tab, {view: "functions"});
+		const rows = await tab.$$eval(".row.body", (found) => found.map((row) =>
+			Array.from(row.children, (cell) => cell.textContent).join(" ")));
+		const wanted = fs.readFileSync(rest[0], "utf8").split("\n").slice(1).filter(Boolean);
+		equal("rows", rows.length, wanted.length);
+		for (let i = 0; i < Math.min(rows.length, wanted.length); i++)
+			if (words(rows[i]) !== words(shown(wanted[i])))
+				fail(`row '${words(rows[i])}', not '${words(wanted[i])}'`);
+		const sums = new Map(), add = (key, [base, now]) => {
+			const [baseSum, nowSum] = sums.get(key) || [0, 0];
+			sums.set(key, [baseSum + base, nowSum + now]);
+		};
+		for (const line of fs.readFileSync(rest[1], "utf8").split("\n").filter(Boolean)) {
+			const [, stack, ...both] = /^(.*) (\d+) (\d+)$/.exec(line), names = stack.split(";");
+			for (let i = 0; i <= names.length; i++)
+				add(names.slice(0, i).join(";"), both.map(Number));
+		}
+		for (const event of [0, 1]) {
+			await set(tab, {view: "flame", event});
+			const boxes = await tab.evaluate(() => window.sprof.flame());
+			const looks = await tab.evaluate(() => flames[0].made.map(({node}) => [classAt(flames[0].tree, node),
+				look.label(flames[0].tree, node), flames[0].colourOf(node, 100), look.changes]));
+			equal("boxes", looks.length, boxes.length);
+			for (const [i, box] of boxes.entries()) {
+				const [base, now] = sums.get(box.path.join(";")) || [0, 0], [kind, label, colour, colours] = looks[i];
+				equal(`${box.name} has its side's weight`, box.weight, event ? base : now, 1);
+				equal(`${box.name} has the other's`, box.samples, event ? now : base, 1);
+				if (!i)
+					continue;
+				const sign = kind === 4 ? "" : now > base ? "+ " : "\u2212 ";
+				if (label !== sign + box.name || colour !== colours[kind])
+					fail(`${box.name} has class ${kind}, '${label}' and ${colour}`);
+				if (kind !== 4 && (kind % 2 === 0) !== now > base)
+					fail(`${box.name} of ${base} and ${now} has class ${kind}`);
+			}
+		}
+		await set(tab, {view: "sides", event: 0});
+		const sides = await tab.evaluate(() => flames.map(({tree, title}) => [tree.weight[0], title.textContent]));
+		rest[2].split(",").forEach((weight, i) => equal(sides[i][1], sides[i][0], Number(weight), 1));
+		const places = await tab.$$("#places button");
+		const paths = await tab.evaluate(() => profile.comparison.places.map(({path}) => path));
+		equal("places", places.length, paths.length);
+		for (const [i, place] of places.entries()) {
+			await place.click();
+			const {zoom, view} = await tab.evaluate(() => window.sprof.state());
+			if (view !== "flame" || zoom.join(";") !== paths[i].join(";"))
+				fail(`a place shows ${view} and ${zoom}`);
+			const depth = await tab.evaluate(() => flames[0].tree.depthOf(flames[0].zoom));
+			equal("depth of the zoomed box", depth, paths[i].length);
+		}
+		await set(tab, {zoom: []});
+	},
+
 	// bins PAGE: prints begin and width of bins in ns.
 	async bins(browser) {
 		const tab = await open(browser, page);
@@ -353,7 +412,7 @@ const checks = {
 			const before = faults.length, tab = await open(browser, copy, {hash});
 			const found = await tab.evaluate(() => ({view: window.sprof.state().view, pwned: window.pwned,
 				panel: document.getElementById("panel").childElementCount}));
-			if (!VIEWS.includes(found.view) || found.pwned !== undefined || !found.panel)
+			if (!await tab.evaluate((view) => VIEWS.includes(view), found.view) || found.pwned !== undefined || !found.panel)
 				fail(`${hash.slice(0, 60)} gives ${JSON.stringify(found)}`);
 			if (faults.length > before)
 				fail(`(with ${hash.slice(0, 60)})`);
@@ -398,7 +457,7 @@ const checks = {
 	// phone PAGE: nothing is wider than a narrow window, in any view.
 	async phone(browser) {
 		const tab = await open(browser, page, {width: 360, height: 740});
-		for (const view of VIEWS) {
+		for (const view of await tab.evaluate(() => VIEWS)) {
 			await set(tab, {view});
 			const [width, body] = await tab.evaluate(() => [window.innerWidth, document.documentElement.scrollWidth]);
 			if (body > width)
@@ -406,10 +465,11 @@ const checks = {
 		}
 	},
 
-	// opens PAGE SAMPLES: every view works, and the page has that many samples.
+	// opens PAGE [SAMPLES]: every view works, and the page has that many samples.
 	async opens(browser) {
 		const tab = await open(browser, page);
-		equal("samples", (await tab.evaluate(() => window.sprof.summary())).samples || 0, Number(rest[0]));
+		if (rest.length)
+			equal("samples", (await tab.evaluate(() => window.sprof.summary())).samples || 0, Number(rest[0]));
 		await visit(tab);
 	},
 
@@ -516,7 +576,7 @@ const checks = {
 		await set(tab, {from: null, to: null});
 		const [peak, mean] = await tab.evaluate(() => [strip.peak, profile.events[0].weight / profile.events[0].durationNs]);
 		const cpus = Number(/^peak ([\d.]+) CPUs?$/.exec(peak)?.[1]);
-		if (!(cpus >= 0.9 * mean && cpus <= 10 * mean))
+		if (!(cpus >= 0.9 * mean && cpus <= 10 * Math.max(mean, 1)))
 			fail(`the strip's scale is '${peak}'; the mean is ${mean} CPUs`);
 		const flame = await (await tab.$(".flame canvas")).boundingBox();
 		await tab.mouse.click(flame.x + 20, flame.y + 30);
@@ -560,7 +620,7 @@ const checks = {
 		for (const dark of [false, true]) {
 			const tab = await open(browser, page, {dark});
 			await tab.evaluate(source);
-			const looks = [...VIEWS.map((view) => ({view})), {view: "flame", callers: true}, {callers: false, search: "a"},
+			const looks = [...(await tab.evaluate(() => VIEWS)).map((view) => ({view})), {view: "flame", callers: true}, {callers: false, search: "a"},
 				{search: "", from: 0, to: 1}, {heat: true, mine: true}, "help", "objects"];
 			for (const look of looks) {
 				if (typeof look === "string")
@@ -579,15 +639,15 @@ const checks = {
 		}
 	},
 
-	// shots PAGE DIRECTORY: keeps pictures for people.
+	// shots PAGE DIRECTORY [PREFIX]: keeps pictures for people.
 	async shots(browser) {
 		for (const [width, height] of [[1280, 720], [1920, 1080], [360, 740]])
 			for (const dark of [false, true]) {
 				const tab = await open(browser, page, {width, height, dark});
-				for (const view of VIEWS) {
+				for (const view of await tab.evaluate(() => VIEWS)) {
 					await set(tab, {view});
 					await tab.screenshot({path: path.join(rest[0],
-						`${view}-${width}${dark ? "-dark" : ""}.png`)});
+						`${rest[1] || ""}${view}-${width}${dark ? "-dark" : ""}.png`)});
 				}
 				await tab.close();
 			}

@@ -10,7 +10,8 @@
  *	fsync	one: disk_wait writes and flushes a file, then rest
  *	cond	two: cond_post sleeps, then signals; cond_wait
  *	epoll	one: epoll_tick waits for a timer
- *	spin	three that share one CPU: preempted; spin_peer, spin_peer
+ *	spin	four that share one CPU: preempted; spin_peer, spin_peer; busy_hold works with a
+ *		lock held, and is preempted; bursts works as long in pieces, hardly preempted
  *
  * "ready" is printed once all threads run. A line at the end is
  *
@@ -35,7 +36,7 @@
 #include "clock.h"
 
 #define STEPS 3
-#define ROLES 12
+#define ROLES 13
 #define NOINLINE __attribute__((noinline))
 
 static struct {
@@ -43,6 +44,7 @@ static struct {
 	pthread_barrier_t begin;
 	pthread_mutex_t held; /* by lock_hold() */
 	pthread_mutex_t lock; /* protects the tickets */
+	pthread_mutex_t busy; /* by busy_hold() */
 	pthread_cond_t posted;
 	unsigned int tickets;
 	bool post_ended;
@@ -50,6 +52,7 @@ static struct {
 } shared = {
 	.held = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.busy = PTHREAD_MUTEX_INITIALIZER,
 	.posted = PTHREAD_COND_INITIALIZER,
 };
 
@@ -183,6 +186,21 @@ static NOINLINE void spin_peer(void)
 	spin(2, 14000000);
 }
 
+static NOINLINE void busy_hold(void)
+{
+	pthread_mutex_lock(&shared.busy);
+	spin(3, 13000000);
+	pthread_mutex_unlock(&shared.busy);
+}
+
+static NOINLINE void bursts(void)
+{
+	for (int i = 0; i < 26; i++) {
+		nap(200000);
+		spin(4, 500000);
+	}
+}
+
 static const struct role {
 	const char *group;
 	struct {
@@ -204,6 +222,7 @@ static const struct role {
 	{"spin", {{"preempted", preempted}}, share_a_cpu, NULL},
 	{"spin", {{"spin_peer", spin_peer}}, share_a_cpu, NULL},
 	{"spin", {{"spin_peer", spin_peer}}, share_a_cpu, NULL},
+	{"spin", {{"busy_hold", busy_hold}, {"bursts", bursts}}, share_a_cpu, NULL},
 };
 
 _Static_assert(sizeof(roles) / sizeof(roles[0]) == ROLES, "ROLES counts roles");

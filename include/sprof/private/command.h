@@ -18,7 +18,7 @@ struct sp_capture_process {
 	pid_t pid;
 	pid_t parent;    /* the recorded process that it descends from; 0: the command, which has ended */
 	char comm[64];   /* the kernel's name for it: any bytes */
-	uint64_t cpu_ns; /* CPU time it used meanwhile, in the kernel's ticks (10 ms) */
+	uint64_t cpu_ns; /* CPU time during the recording, in the kernel's ticks (10 ms) */
 	bool runs;       /* it was running at the end, not waiting */
 };
 
@@ -46,6 +46,12 @@ SP_API uint64_t sp_capture_proxy_ns(const struct sp_capture *capture);
  * closed, for reading: the caller's descriptor. -1: it is a pipe or device, or was taken before.
  */
 SP_API int sp_capture_take_file(struct sp_capture *capture);
+
+/*
+ * Opens the file that is being written, for reading, with in_memory: the caller's descriptor. Other
+ * threads may call it while the capture runs. -1: there is none.
+ */
+SP_API int sp_capture_open_file(struct sp_capture *capture);
 
 /*
  * In a forked process: closes all descriptors above standard error, except the `count` of `fds`
@@ -107,6 +113,14 @@ SP_API size_t sp_script_nameless(const struct sp_script *script, struct sp_namel
  */
 SP_API void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64_t *from_ns_ret,
 				  uint64_t *to_ns_ret);
+
+/*
+ * Writes consecutive files of one rotation into one file at `path`; an older file there becomes
+ * PATH.old. With `memory_fd_ret`, the file is in memory, and the caller closes its descriptor. The
+ * last of the files may still be written. `count` is at least 1.
+ */
+SP_API struct sp_error *sp_recordings_join(struct sp_reader *const *readers, size_t count,
+					   const char *path, int *memory_fd_ret) SP_MUST_CHECK;
 
 /* All keys are below it; some numbers below it are no keys. */
 #define SP_KEY_LIMIT (SP_KEY_FIELD + SP_FIELDS_MAX)

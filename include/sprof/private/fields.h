@@ -19,7 +19,7 @@ struct sp_attr_field {
 	const char *option; /* option of sprof record that sets it; NULL: always set */
 	const char *since;  /* the first Linux that has it: "5.11" */
 	const char *needs;  /* hardware or kernel configuration that it requires, or NULL */
-	bool known;         /* by this kernel, which was asked */
+	bool known;         /* supported by this kernel, by a test */
 };
 
 /*

@@ -72,6 +72,18 @@ SP_API const struct sp_thread_loss *sp_losses_thread(const struct sp_losses *los
  */
 SP_API bool sp_larger_rings_option(uint64_t ring_bytes, bool copies, char *text, size_t size);
 
+/* Highest rate of advice: it slows programs little, and a task of 1 ms has 5 samples. */
+#define SP_FAST_HZ 4999
+
+/*
+ * Return the rate to advise after a recording at `hz`. A lower one is for a recorder that could not
+ * keep up. A higher one is for tasks that are shorter than a period, which 0 says it cannot help.
+ * Advice has no circle: no recording at an advised lower rate is advised a higher one.
+ * `python`: the recorder reads Python's stacks, which run on before it at higher rates.
+ */
+SP_API uint64_t sp_lower_rate_hz(uint64_t hz);
+SP_API uint64_t sp_higher_rate_hz(uint64_t hz, bool python);
+
 #ifdef __cplusplus
 }
 #endif

@@ -49,7 +49,7 @@ SP_API size_t sp_lock_in_text(const struct sp_lock_in *lock_in, char *text, size
 /* PERF_SAMPLE_TRANSACTION as perf report: "TX SYNC CON :2a", the number an abort's code; "". */
 SP_API size_t sp_transaction_text(uint64_t transaction, char *text, size_t size);
 
-/* An entry's flags, whatever byte order the file has. */
+/* A branch entry's flags, taken apart. */
 struct sp_branch_flags {
 	bool mispredicted, predicted, in_transaction, aborted;
 	unsigned int cycles;
@@ -60,13 +60,13 @@ struct sp_branch_flags {
 	bool not_taken;        /* Linux 6.14 */
 };
 
-/* The word taken apart. */
+/* Takes an entry's flags apart; the file's byte order does not matter. */
 SP_API struct sp_branch_flags sp_branch_flags(uint64_t flags);
-/* "COND", "CALL", "RET", "FAULT_DATA", …; NULL where it does not say, or what is not known here. */
+/* "COND", "CALL", "RET", "FAULT_DATA", …; NULL: not recorded, or unknown. */
 SP_API const char *sp_branch_type_name(uint64_t flags);
-/* "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH", "SPEC_CORRECT_PATH"; NULL where it does not say. */
+/* "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH", "SPEC_CORRECT_PATH"; NULL: not recorded. */
 SP_API const char *sp_branch_spec_name(uint64_t flags);
-/* "user", "kernel", "hv"; NULL where it does not say. */
+/* "user", "kernel", "hv"; NULL: not recorded. */
 SP_API const char *sp_branch_priv_name(uint64_t flags);
 /* Text after the two addresses in perf script: "/P/-/-/12/CALL"; "/-/-/-/0/" without flags. */
 SP_API size_t sp_branch_flags_text(uint64_t flags, char *text, size_t size);
@@ -99,8 +99,8 @@ enum sp_architecture {
  */
 SP_API enum sp_architecture sp_architecture_parse(const char *machine);
 /*
- * perf's name of the register at bit `bit` of a mask: "AX", "x0", "r0", …; NULL if there is
- * none. Of x86's XMM registers both halves have the name.
+ * Returns perf's name of the register at bit `bit` of a mask: "AX", "x0", "r0", …; NULL if there is
+ * none. Both halves of an x86 XMM register have its name.
  */
 SP_API const char *sp_register_name(enum sp_architecture architecture, unsigned int bit);
 
@@ -117,7 +117,7 @@ SP_API size_t sp_aux_flags_text(uint64_t flags, char *text, size_t size);
 SP_API const char *sp_ksymbol_type_name(unsigned int type);
 /* "prog load", "prog unload"; "unknown". */
 SP_API const char *sp_bpf_event_type_name(unsigned int type);
-/* "net", "uts", "ipc", "pid", "user", "mnt", "cgroup"; NULL behind those. */
+/* Returns "net", "uts", "ipc", "pid", "user", "mnt", "cgroup"; NULL for higher numbers. */
 SP_API const char *sp_namespace_name(size_t index);
 /* Names of header features: "TRACING_DATA", "BUILD_ID", …; NULL if unknown. */
 SP_API const char *sp_feature_name(unsigned int bit);

@@ -146,7 +146,10 @@ static uint64_t wanted_ring_bytes(const struct call_graph_facts *facts, const st
 		.cpus = facts->cpu_count,
 		.memory_bytes = facts->memory_bytes,
 	};
-	/* The event of the switches is the last. If they are limited, they need no more room. */
+	/*
+	 * The event of the switches is the last one. If switches are limited, it needs no more
+	 * room.
+	 */
 	if ((facts->options->sampling.off_cpu || facts->options->fields.switches == SP_ON) &&
 	    facts->specs->items[facts->specs->count - 1].use == EVENT_USE_SWITCHES)
 		demand.least_bytes = OFF_CPU_RING_BYTES;
@@ -154,7 +157,7 @@ static uint64_t wanted_ring_bytes(const struct call_graph_facts *facts, const st
 	return facts->options->buffers.ring_bytes ?: window_bytes ?: ring_size_default(&demand);
 }
 
-/* Time that rings of that size reach back; 0: the whole window, or unknown. */
+/* Returns the time that rings of that size reach back; 0: the whole window, or unknown. */
 static uint64_t short_reach_ns(const struct call_graph_facts *facts, const struct call_graph *graph,
 			       uint64_t ring_bytes)
 {
@@ -177,7 +180,7 @@ static bool may_change(const struct call_graph_facts *facts, const struct call_g
 	       graph->kind == SP_CALL_GRAPH_DWARF;
 }
 
-/* The window was requested, stack copies were not. */
+/* The user requested the window, but no stack copies. */
 static struct sp_error *prefer_window(const struct call_graph_facts *facts, struct notes *notes,
 				      struct call_graph *graph)
 {
@@ -192,7 +195,7 @@ static struct sp_error *prefer_window(const struct call_graph_facts *facts, stru
 
 static uint32_t pages_of(uint64_t bytes, uint32_t page_size)
 {
-	return (uint32_t)((bytes + page_size - 1) / page_size);
+	return (bytes + page_size - 1) / page_size;
 }
 
 static struct sp_error *size_rings(const struct call_graph_facts *facts, struct notes *notes,
@@ -215,8 +218,8 @@ static struct sp_error *size_rings(const struct call_graph_facts *facts, struct 
 	if (rights_has_unlimited_rings(facts->rights) &&
 	    SIDEBAND_LARGE_BYTES <= ring_size_most(facts->memory_bytes, facts->cpu_count))
 		wanted.sideband = pages_of(larger, page_size);
-	TRY(rights_fit_rings(facts->rights, (uint32_t)facts->cpu_count, wanted, &smaller, ret));
-	/* The default size is a wish: no note if rings are smaller. */
+	TRY(rights_fit_rings(facts->rights, facts->cpu_count, wanted, &smaller, ret));
+	/* The default size is no request: smaller rings get no note. */
 	if (facts->options->buffers.ring_bytes)
 		TRY(notes_add_planned(notes, &smaller));
 	return NULL;
@@ -237,7 +240,7 @@ static struct sp_error *note_short_reach(const struct call_graph_facts *facts, s
 			 facts->options->buffers.overwrite_ns, sample_bytes_of(graph));
 }
 
-/* Rings without room for two stack copies are at their limit: they stay this size. */
+/* Rings without room for two stack copies have no smaller size: they stay. */
 static struct sp_error *fit_rings(const struct call_graph_facts *facts, struct notes *notes,
 				  struct call_graph *graph, struct ring_pages *pages)
 {
@@ -254,16 +257,19 @@ static struct sp_error *fit_rings(const struct call_graph_facts *facts, struct n
 	return error ? error : note_short_reach(facts, notes, graph, ring_bytes);
 }
 
-/* Waits are read by polls, a recording with a high rate by rounds. */
+/* Remedies in their order; none that the recording already uses. */
 static enum note_python python_remedy(const struct call_graph_facts *facts,
 				      const struct call_graph *graph)
 {
-	const struct capture_options *options = facts->options;
-	if (graph->python_first && facts->freq_hz > PYTHON_FIRST_HZ_MAX)
+	const struct sp_capture_buffers *buffers = &facts->options->buffers;
+	bool has_threads = buffers->threads != SP_CAPTURE_THREADS_AUTO &&
+			   buffers->threads != SP_CAPTURE_THREADS_NONE;
+	if (facts->freq_hz > PYTHON_FIRST_HZ_MAX)
 		return PYTHON_LOWER_RATE;
-	if (options->sampling.off_cpu)
-		return options->buffers.wakeup_samples ? PYTHON_NO_REMEDY : PYTHON_AT_EACH_WAIT;
-	return graph->python_first ? PYTHON_NO_REMEDY : PYTHON_AT_EACH_RECORD;
+	if (!graph->python_first && !facts->options->sampling.off_cpu && !buffers->wakeup_bytes &&
+	    !buffers->wakeup_samples)
+		return PYTHON_AT_EACH_RECORD;
+	return buffers->wakeup_samples && has_threads ? PYTHON_NO_MORE : PYTHON_AT_EACH_WAIT;
 }
 
 struct sp_error *call_graph_choose(const struct call_graph_facts *facts, struct notes *notes,

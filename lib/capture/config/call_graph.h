@@ -3,8 +3,7 @@
  * Recording of stacks: the kind of call chains, whether they are unwound live, and rings that hold
  * them. call_graph_choose() is the only writer of `struct call_graph`.
  */
-#ifndef CAPTURE_CONFIG_CALL_GRAPH_H
-#define CAPTURE_CONFIG_CALL_GRAPH_H
+#pragma once
 
 #include <sprof/capture.h>
 #include "capture/config/capture_options.h"
@@ -59,5 +58,3 @@ struct sp_error *call_graph_choose(const struct call_graph_facts *facts, struct 
 
 /* Whether a ring of that size has room for two samples, with their stack copies. */
 bool call_graph_has_room(const struct call_graph *graph, uint64_t ring_bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Options of a recording, with the defaults of groups that were not given. */
-#ifndef CAPTURE_CONFIG_CAPTURE_OPTIONS_H
-#define CAPTURE_CONFIG_CAPTURE_OPTIONS_H
+#pragma once
 
 #include <sprof/capture.h>
 
@@ -19,5 +18,3 @@ struct capture_options {
 /* Copies the groups. Fails as sized_copy(). */
 struct sp_error *capture_options_copy(struct capture_options *ret,
 				      const struct sp_capture_options *options) SP_MUST_CHECK;
-
-#endif

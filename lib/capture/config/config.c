@@ -51,12 +51,14 @@ static struct sp_error *note_cgroups(const struct capture_options *options, stru
 }
 
 /* Notes the first such event: others of the command line mostly have the same rate. */
-static struct sp_error *note_lock_in(const struct event_plan *plan, struct notes *notes)
+static struct sp_error *note_lock_in(const struct event_plan *plan, bool dithers,
+				     struct notes *notes)
 {
 	struct sp_lock_in lock_in;
 	size_t i = 0;
 	while (i < plan->sample_count &&
-	       !sp_lock_in_find(&plan->samples[i].attr, clock_tick_hz(), &lock_in))
+	       ((dithers && plan_dithers(plan, i)) ||
+		!sp_lock_in_find(&plan->samples[i].attr, clock_tick_hz(), &lock_in)))
 		i++;
 	if (i == plan->sample_count)
 		return NULL;
@@ -112,7 +114,12 @@ struct sp_error *config_plan(const struct event_kernel *kernel, const struct sp_
 	TRY(note_cgroups(options, notes));
 	TRY(event_filters_check(kernel, ctx, plan, request->cpu));
 	TRY(notes_add_planned(notes, &plan->notes));
-	TRY(note_lock_in(plan, notes));
+	if (options->sampling.dither != SP_OFF)
+		config->dither = plan_dither(plan, config->rights.max_sample_hz);
+	if (config->dither > 0)
+		TRY(notes_add(notes, NOTE_DITHERED, NULL, 1000 * (1 - config->dither),
+			      1000 * (1 + config->dither)));
+	TRY(note_lock_in(plan, config->dither > 0, notes));
 	TRY(off_cpu_note(&config->off_cpu, plan, config->graph.live, notes));
 	if (!plan->sample_count)
 		return error_new(SP_ERROR_INVALID, "no event to sample");
@@ -131,8 +138,7 @@ struct sp_error *config_check_rings(const struct capture_config *config)
 	return error_set_remedy(error_new(SP_ERROR_LIMIT, "ring buffers of %u KiB are too small for "
 					  "%u-byte stack copies", ring_bytes / 1024,
 					  config->graph.stack_bytes),
-				"use a larger -m (it may need sudo sysctl "
-				"kernel.perf_event_mlock_kb=N), or --call-graph fp");
+				"use -m 512K, or --call-graph fp");
 }
 
 struct sp_error *config_shrink_rings(struct capture_config *config)
@@ -168,5 +174,5 @@ struct sp_error *capture_options_copy(struct capture_options *ret,
 		{&ret->output, sizeof(ret->output), given.output, "output"},
 		{&ret->schedule, sizeof(ret->schedule), given.schedule, "schedule"},
 	};
-	return sized_copy_groups(groups, sizeof(groups) / sizeof(*groups));
+	return sized_copy_groups(groups, count_of(groups));
 }

@@ -17,8 +17,7 @@
  * borrowed until then. Notes are added to the caller's, in this order, and are complete after
  * config_plan().
  */
-#ifndef CAPTURE_CONFIG_CONFIG_H
-#define CAPTURE_CONFIG_CONFIG_H
+#pragma once
 
 #include "base/vec.h"
 #include "capture/config/call_graph.h"
@@ -64,6 +63,7 @@ struct capture_config {
 	uint64_t kept_registers;        /* user_registers that were requested */
 	struct off_cpu off_cpu;
 	bool switches; /* the last event has SWITCH records, see events_add_switches() */
+	double dither;                   /* how far rates of clocks vary, see plan_dither() */
 	bool switches_limited;          /* they are recorded only while they are few */
 };
 
@@ -127,5 +127,3 @@ struct sp_error *config_check_rings(const struct capture_config *config) SP_MUST
 struct sp_error *config_shrink_rings(struct capture_config *config) SP_MUST_CHECK;
 
 void config_deinit(struct capture_config *config);
-
-#endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Private to this folder. */
-#ifndef CAPTURE_CONFIG_CONFIG_INTERNAL_H
-#define CAPTURE_CONFIG_CONFIG_INTERNAL_H
+#pragma once
 
 #include "capture/config/config.h"
 
 #define DEFAULT_FREQ_HZ 997
 
 /*
- * Default period of clocks of tasks: 2 ms divided by the golden ratio. Small multiples of it are
- * far from those of 1, 4 and 10 ms, the periods of most timers. Those of 997 and 99 Hz are near.
+ * Default period of clocks that are not dithered: 2 ms divided by the golden ratio. Small multiples
+ * of it are far from those of 1, 4 and 10 ms, the periods of most timers. Those of 997 and 99 Hz
+ * are near.
  */
 #define DEFAULT_CLOCK_PERIOD_NS 1236068
 
@@ -47,5 +47,3 @@ enum event_scope config_scope(const struct capture_config *config,
 
 /* Moves a term call-graph= that all events have to the options. */
 void events_apply_common_graph(struct event_specs *specs, struct capture_options *options);
-
-#endif

@@ -14,8 +14,7 @@ static struct sp_error *restrict_modes(struct event_specs *specs,
 {
 	if (!options->sampling.user_only && !options->sampling.kernel_only)
 		return NULL;
-	for (size_t i = 0; i < specs->count; i++) {
-		struct event_spec *spec = &specs->items[i];
+	vec_each (spec, specs) {
 		if (spec->modes_given)
 			continue;
 		spec->name = event_name_with_mode(&specs->arena, spec->name,
@@ -49,7 +48,7 @@ static struct sp_error *translate_filter(struct event_specs *specs, const struct
 					"put --filter after the -e of a tracepoint or probe, or of a "
 					"PMU that traces code (Intel PT, CoreSight)");
 	TRY(address_filter_translate(ctx, filter, &made));
-	*ret = arena_copy_string(&specs->arena, made, strlen(made));
+	*ret = arena_strdup(&specs->arena, made);
 	return *ret ? NULL : error_no_memory();
 }
 
@@ -124,9 +123,9 @@ void events_deinit(struct capture_events *events)
 {
 	event_specs_deinit(&events->specs);
 	vec_deinit(&events->filters);
-	for (size_t i = 0; i < events->cgroups.count; i++)
-		if (events->cgroups.items[i] >= 0)
-			close(events->cgroups.items[i]);
+	vec_each (cgroup, &events->cgroups)
+		if (*cgroup >= 0)
+			close(*cgroup);
 	vec_deinit(&events->cgroups);
 }
 
@@ -148,6 +147,7 @@ static struct sp_error *too_many_groups(const char *names, size_t events)
 				"give one group for each event of -e, or one for all");
 }
 
+/* Opens the control groups of a list: one for each event, or one for all. */
 static struct sp_error *open_groups(struct capture_events *events, const struct sp_ctx *ctx,
 				    const struct cgroup_hierarchy *hierarchy, const char *names)
 {
@@ -186,8 +186,8 @@ void events_apply_common_graph(struct event_specs *specs, struct capture_options
 		[EVENT_TERMS_CALL_GRAPH_DWARF] = SP_CALL_GRAPH_DWARF,
 	};
 	const struct event_terms *first = &specs->items[0].terms;
-	for (size_t i = 0; i < specs->count; i++) {
-		const struct event_terms *terms = &specs->items[i].terms;
+	vec_each (spec, specs) {
+		const struct event_terms *terms = &spec->terms;
 		if (!(terms->given & EVENT_TERM_CALL_GRAPH) || terms->call_graph != first->call_graph ||
 		    terms->stack_bytes != first->stack_bytes ||
 		    terms->call_graph == EVENT_TERMS_CALL_GRAPH_LBR)
@@ -198,7 +198,6 @@ void events_apply_common_graph(struct event_specs *specs, struct capture_options
 		options->chains.stack_bytes = first->stack_bytes;
 		options->chains.fixed_stack_bytes = true;
 	}
-	for (size_t i = 0; i < specs->count; i++)
-		specs->items[i].terms.given &= ~(uint32_t)(EVENT_TERM_CALL_GRAPH |
-							   EVENT_TERM_STACK_SIZE);
+	vec_each (item, specs)
+		item->terms.given &= ~(uint32_t)(EVENT_TERM_CALL_GRAPH | EVENT_TERM_STACK_SIZE);
 }

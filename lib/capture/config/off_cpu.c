@@ -31,7 +31,7 @@ struct sp_error *off_cpu_check(const struct capture_options *options, bool every
 		{!everyone && options->target.scope == SP_CAPTURE_SCOPE_CPU,
 		 "CPU-wide events of some processes", "omit --scope cpu, or record all processes (-a)"},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+	for (size_t i = 0; i < count_of(cases); i++)
 		if (cases[i].excluded)
 			return error_set_remedy(error_new(SP_ERROR_INVALID,
 							  "off-CPU time and %s exclude each other",
@@ -55,7 +55,7 @@ static bool has_own_pids(const struct sp_ctx *ctx)
 	CLEANUP_FREE char *path = format_text("%s/proc/self/ns/pid", ctx_root(ctx));
 	char name[sizeof(INITIAL_NAMESPACE)];
 	ssize_t size = path ? readlink(path, name, sizeof(name)) : -1;
-	bool same = size == sizeof(name) - 1 && memcmp(name, INITIAL_NAMESPACE, (size_t)size) == 0;
+	bool same = size == sizeof(name) - 1 && memcmp(name, INITIAL_NAMESPACE, size) == 0;
 	return size > 0 && !same;
 }
 
@@ -108,6 +108,7 @@ struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_c
 		return error;
 	specs->items[first].name = "offcpu-time";
 	specs->items[first].use = EVENT_USE_WAITS;
+	specs->items[first + 1].name = "preempted-time";
 	specs->items[first + 1].use = EVENT_USE_SWITCHES;
 	/* -F and -c are for the other events. */
 	for (size_t i = first; i < specs->count; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Events for waits (`--off-cpu`): offcpu-time, which samples context switches, and a dummy event for SWITCH
- * records. They are the last of the plan's sampling events. sched:sched_waking precedes them, if wanted.
+ * Events for waits (`--off-cpu`): offcpu-time, which samples context switches, and a dummy event
+ * for SWITCH records; preempted-time is its name in the file. They are the last of the plan's
+ * sampling events. sched:sched_waking precedes them, if wanted.
  */
-#ifndef CAPTURE_CONFIG_OFF_CPU_H
-#define CAPTURE_CONFIG_OFF_CPU_H
+#pragma once
 
 #include "capture/config/capture_options.h"
 #include "capture/notes/notes.h"
@@ -58,5 +58,3 @@ bool off_cpu_is_refused(const struct off_cpu *off_cpu, const struct event_plan *
 /* Notes the source of the waits' stacks. `live`: stacks are unwound while recording, also snapshots. */
 struct sp_error *off_cpu_note(const struct off_cpu *off_cpu, const struct event_plan *plan, bool live,
 			      struct notes *notes) SP_MUST_CHECK;
-
-#endif

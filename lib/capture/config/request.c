@@ -12,8 +12,8 @@
 
 static bool all_clocks(const struct event_specs *specs)
 {
-	for (size_t i = 0; i < specs->count; i++)
-		if (!attr_is_clock(&specs->items[i].attr))
+	vec_each (spec, specs)
+		if (!attr_is_clock(&spec->attr))
 			return false;
 	return true;
 }
@@ -31,9 +31,9 @@ enum event_scope config_scope(const struct capture_config *config,
 	if (config->target == CAPTURE_SYSTEM_WIDE || options->target.scope == SP_CAPTURE_SCOPE_CPU)
 		return EVENT_SCOPE_CPUS;
 	bool not_inherited = false, for_tasks = false;
-	for (size_t i = 0; i < specs->count; i++) {
-		not_inherited |= event_is_not_inherited(&specs->items[i]);
-		for_tasks |= event_is_for_tasks(&specs->items[i]);
+	vec_each (spec, specs) {
+		not_inherited |= event_is_not_inherited(spec);
+		for_tasks |= event_is_for_tasks(spec);
 	}
 	if (not_inherited && !config->off_cpu.on && options->target.scope != SP_CAPTURE_SCOPE_TASK)
 		return EVENT_SCOPE_CPUS;
@@ -61,9 +61,9 @@ static const char *cpus_are_for(const struct capture_config *config,
 		return options->target.cpus ? "-C" : "-a";
 	if (options->target.scope == SP_CAPTURE_SCOPE_CPU)
 		return "--scope cpu";
-	for (size_t i = 0; i < specs->count; i++)
-		if (event_is_not_inherited(&specs->items[i]))
-			return specs->items[i].name;
+	vec_each (spec, specs)
+		if (event_is_not_inherited(spec))
+			return spec->name;
 	return NULL;
 }
 
@@ -169,6 +169,7 @@ struct sp_error *config_request(const struct capture_config *config,
 		.period = sampling->period,
 		.clock_period_ns = sampling->freq_hz || sampling->period ? 0
 									 : DEFAULT_CLOCK_PERIOD_NS,
+		.dithers = sampling->dither != SP_OFF,
 		.rate_given = sampling->freq_hz || sampling->period,
 		.inherit = config->inherit,
 		.inherit_stat = options->fields.thread_counts,

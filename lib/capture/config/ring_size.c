@@ -81,7 +81,7 @@ uint64_t ring_size_window(uint64_t window_ns, const struct ring_demand *demand)
 
 uint64_t ring_size_reach_ns(uint64_t ring_bytes, uint64_t freq_hz, uint64_t sample_bytes)
 {
-	return (uint64_t)((double)ring_bytes / (double)sample_bytes / (double)freq_hz * 1e9);
+	return (double)ring_bytes / (double)sample_bytes / (double)freq_hz * 1e9;
 }
 
 uint64_t ring_size_least(uint32_t stack_bytes)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sizes of the rings for samples. Pure functions. */
-#ifndef CAPTURE_CONFIG_RING_SIZE_H
-#define CAPTURE_CONFIG_RING_SIZE_H
+#pragma once
 
 #include <sprof/capture.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ uint64_t ring_size_least(uint32_t stack_bytes);
 
 /* Bytes in a ring of that size that wake its reader. */
 uint32_t ring_size_watermark(uint64_t ring_bytes);
-
-#endif

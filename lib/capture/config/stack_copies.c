@@ -17,7 +17,7 @@ uint32_t stack_copies_largest(uint64_t ring_bytes, uint64_t freq_hz, uint32_t sm
 	uint64_t limits[] = {ring_bytes / RING_COPIES,
 			     (uint64_t)((double)ring_bytes * 1e9 / RING_NS / (double)hz),
 			     BYTES_PER_S / hz};
-	for (unsigned int i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+	for (unsigned int i = 0; i < count_of(limits); i++)
 		most = limits[i] < most ? limits[i] : most;
 	most &= ~UINT64_C(7);
 	return most >= 2 * (uint64_t)small ? (uint32_t)most : 0;

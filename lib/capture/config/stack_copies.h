@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sizes of stack copies, by the room in the rings. Pure functions. */
-#ifndef CAPTURE_CONFIG_STACK_COPIES_H
-#define CAPTURE_CONFIG_STACK_COPIES_H
+#pragma once
 
 #include "capture/config/call_graph.h"
 #include "event/open.h"
@@ -28,5 +27,3 @@ uint32_t stack_copies_largest(uint64_t ring_bytes, uint64_t freq_hz, uint32_t sm
 
 /* Whether rings have room for such copies from the beginning. */
 bool stack_copies_are_roomy(uint64_t ring_bytes, uint64_t freq_hz, uint32_t large);
-
-#endif

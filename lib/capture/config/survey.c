@@ -18,19 +18,17 @@
 #define WORDS_MAX 8
 #define WORD_FILE_BYTES 65536
 
-DEFINE_CLEANUP(struct maps *, maps_free)
-
 void target_survey_deinit(struct target_survey *survey)
 {
 	free(survey->note);
 	*survey = (struct target_survey){0};
 }
 
-/* Binaries that were looked at. */
+/* State of the survey. */
 struct binary_survey {
 	const struct sp_ctx *ctx;
 	size_t looked_at;
-	bool is_static;  /* has no C library besides */
+	bool is_static;  /* has no other C library */
 	char *keeps_not; /* a sentence of the first that keeps no frame pointers; malloc'ed */
 };
 
@@ -39,7 +37,10 @@ static void survey_deinit(struct binary_survey *survey)
 	free(survey->keeps_not);
 }
 
-/* Opens `path` in `root` (NULL: here), reports `name`. Ignores what cannot be read. */
+/*
+ * Examines the file at `path` below `root` (NULL: /). Messages name it `name`. Ignores unreadable
+ * files.
+ */
 static struct sp_error *look_at(struct binary_survey *survey, const char *root, const char *path,
 				const char *name)
 {
@@ -70,7 +71,7 @@ static bool is_c_library(const char *path)
 			 !strncmp(slash, "/ld-musl", 8) || !strncmp(slash, "/libc.musl", 10));
 }
 
-/* The C library that a process has mapped. */
+/* Finds the C library that a process has mapped. */
 static struct sp_error *look_at_library(struct binary_survey *survey, uint32_t pid)
 {
 	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
@@ -121,7 +122,7 @@ static char *find_command(const char *name)
 	return NULL;
 }
 
-/* A script's interpreter, in place of *path; false if it is none. */
+/* Replaces *path by a script's interpreter. Returns false if the file is no script. */
 static bool follow_script(char **path)
 {
 	char line[SCRIPT_LINE + 1] = "";
@@ -150,12 +151,12 @@ static struct sp_error *look_at_command(struct binary_survey *survey, const char
 			break;
 	survey->looked_at = 0;
 	struct sp_error *error = path ? look_at(survey, NULL, path, path) : NULL;
-	return error || survey->is_static ? error : look_at_library(survey, (uint32_t)getpid());
+	return error || survey->is_static ? error : look_at_library(survey, getpid());
 }
 
 /*
- * Whether a script has the name of Python or of its version manager, or a program that of its
- * library, as programs have that link it. These strings are at the begin of the file.
+ * Returns whether a file is Python: a script with the name of Python or of its version manager, or
+ * a program that links Python's library. These strings are at the begin of the file.
  */
 static bool file_names_python(const char *path)
 {
@@ -169,19 +170,6 @@ static bool file_names_python(const char *path)
 	if (!memcmp(bytes, "#!", 2))
 		return memmem(bytes, size, "python", 6) || memmem(bytes, size, "pyenv", 5);
 	return !memcmp(bytes, "\177ELF", 4) && memmem(bytes, size, "libpython3.", 11);
-}
-
-static bool command_is_python(const char *name)
-{
-	CLEANUP_FREE char *path = find_command(name);
-	for (int i = 0; path && i < 4; i++) {
-		const char *slash = strrchr(path, '/');
-		if (!strncmp(slash ? slash + 1 : path, "python", 6) || file_names_python(path))
-			return true;
-		if (!follow_script(&path))
-			return false;
-	}
-	return false;
 }
 
 static bool process_is_python(const struct sp_ctx *ctx, uint32_t pid)
@@ -200,8 +188,8 @@ static bool target_is_python(const struct sp_ctx *ctx, const struct capture_opti
 {
 	const struct sp_number_list *lists[] = {&options->target.pids, &options->target.tids};
 	for (size_t i = 0; i < 2; i++)
-		for (size_t j = 0; j < lists[i]->count; j++)
-			if (process_is_python(ctx, (uint32_t)lists[i]->items[j]))
+		vec_each (item, lists[i])
+			if (process_is_python(ctx, *item))
 				return true;
 	if (!options->target.command || lists[0]->count || lists[1]->count ||
 	    options->target.system_wide || options->target.cpus)
@@ -212,7 +200,15 @@ static bool target_is_python(const struct sp_ctx *ctx, const struct capture_opti
 		if (strstr(words[i], "python") ||
 		    (i && i < WORDS_MAX && file_names_python(words[i])))
 			return true;
-	return command_is_python(words[0]);
+	CLEANUP_FREE char *path = find_command(words[0]);
+	for (int i = 0; path && i < 4; i++) {
+		const char *slash = strrchr(path, '/');
+		if (!strncmp(slash ? slash + 1 : path, "python", 6) || file_names_python(path))
+			return true;
+		if (!follow_script(&path))
+			return false;
+	}
+	return false;
 }
 
 static struct sp_error *survey_targets(struct binary_survey *survey,
@@ -222,12 +218,12 @@ static struct sp_error *survey_targets(struct binary_survey *survey,
 	const struct sp_number_list *lists[] = {&options->target.pids, &options->target.tids};
 	for (size_t i = 0; i < 2 && !error; i++)
 		for (size_t j = 0; j < lists[i]->count && !survey->keeps_not && !error; j++)
-			error = look_at_process(survey, (uint32_t)lists[i]->items[j]);
+			error = look_at_process(survey, lists[i]->items[j]);
 	if (error || survey->looked_at)
 		return error;
 	if (options->target.command && !options->target.system_wide && !options->target.cpus)
 		return look_at_command(survey, options->target.command[0]);
-	return look_at_library(survey, (uint32_t)getpid());
+	return look_at_library(survey, getpid());
 }
 
 static struct sp_error *survey_frame_pointers(const struct sp_ctx *ctx,
@@ -264,26 +260,15 @@ struct sp_error *target_survey(const struct sp_ctx *ctx, const struct capture_op
 	return error;
 }
 
-/* Number of functions to look at: enough, in under a millisecond. */
+/* Number of examined functions: these take less than a millisecond. */
 #define FUNCTIONS_MAX 4000
-
-static bool mostly_framed(const struct unwind_arch *arch, const struct cfi_section *section)
-{
-	size_t functions = 0, framed = 0;
-	struct cfi_entry entry;
-	for (uint64_t at = 0; functions < FUNCTIONS_MAX && cfi_next(section, &at, &entry);) {
-		functions++;
-		framed += cfi_sets_frame_pointer(arch, &entry);
-	}
-	return functions && framed * 2 >= functions;
-}
 
 bool image_keeps_frame_pointers(struct image *image)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = image_section(image, ".eh_frame", &header);
 	const struct unwind_arch *arch = arch_of_machine(image->machine);
-	/* Stacks of 32-bit programs are not taken by frame pointers without being asked to. */
+	/* 32-bit programs are unwound by frame pointers only on request. */
 	if (!section || !arch || arch->word != 8 || image->swap)
 		return false;
 	struct image_bytes bytes;
@@ -296,7 +281,13 @@ bool image_keeps_frame_pointers(struct image *image)
 		.bytes = {.bytes = bytes.bytes, .size = bytes.size, .vaddr = header.sh_addr},
 		.word = image->is_64bit ? 8 : 4,
 	};
-	bool keeps = mostly_framed(arch, &frames);
+	size_t functions = 0, framed = 0;
+	struct cfi_entry entry;
+	for (uint64_t at = 0; functions < FUNCTIONS_MAX && cfi_next(&frames, &at, &entry);) {
+		functions++;
+		framed += cfi_sets_frame_pointer(arch, &entry);
+	}
+	bool keeps = functions && framed * 2 >= functions;
 	image_bytes_release(&bytes);
 	return keeps;
 }

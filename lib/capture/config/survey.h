@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Binaries of the target: whether they keep frame pointers, and whether Python runs in it. */
-#ifndef CAPTURE_CONFIG_SURVEY_H
-#define CAPTURE_CONFIG_SURVEY_H
+#pragma once
 
 #include "base/ctx.h"
 #include "capture/config/capture_options.h"
@@ -28,5 +27,3 @@ struct sp_error *target_survey(const struct sp_ctx *ctx, const struct capture_op
  * without this information.
  */
 bool image_keeps_frame_pointers(struct image *image);
-
-#endif

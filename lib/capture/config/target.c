@@ -63,8 +63,8 @@ struct sp_error *config_choose_target(const struct capture_options *options,
 
 static bool is_online(const struct capture_config *config, uint32_t cpu)
 {
-	for (size_t i = 0; i < config->online.count; i++)
-		if (config->online.items[i] == cpu)
+	vec_each (item, &config->online)
+		if (*item == cpu)
 			return true;
 	return false;
 }
@@ -82,13 +82,13 @@ static struct sp_error *choose_cpus(const struct sp_ctx *ctx, const char *text,
 		memcpy(cpus->items, config->online.items, config->online.count * sizeof(*cpus->items));
 		cpus->count = config->online.count;
 	}
-	for (size_t i = 0; i < cpus->count; i++)
-		if (!is_online(config, cpus->items[i]))
-			return error_new(SP_ERROR_INVALID, "CPU %u is not online", cpus->items[i]);
+	vec_each (cpu, cpus)
+		if (!is_online(config, *cpu))
+			return error_new(SP_ERROR_INVALID, "CPU %u is not online", *cpu);
 	return cpus->count ? NULL : error_new(SP_ERROR_INVALID, "no CPU to record");
 }
 
-/* Whether events will be of tasks and of those that they make. */
+/* Returns whether events will be of tasks and inherited by their children. */
 static bool is_of_tasks(const struct capture_config *config, const struct capture_options *options)
 {
 	enum event_scope scope = config_scope(config, options);

@@ -11,7 +11,7 @@
 #include "capture/event_control/stack_need.h"
 #include "record/types.h"
 
-/* Helpers' samples a second on each CPU: at most this, and this share of the others. */
+/* Limits of helpers' samples per second on each CPU: a number, and a share of the others. */
 #define RATE_HZ 249
 #define RATE_SHARE 4
 
@@ -59,7 +59,7 @@ static int open_event(const struct alternate_places *options, const struct alter
 	bool in_cgroup = event->in_cgroup && wanted->tid < 0;
 	const struct event_target target = {
 		.pid = in_cgroup ? event->cgroup_fd : wanted->tid,
-		.cpu = (int32_t)options->cpus[wanted->cpu_index],
+		.cpu = options->cpus[wanted->cpu_index],
 		.group_fd = output,
 		.flags = PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP |
 			 (in_cgroup ? PERF_FLAG_PID_CGROUP : 0),
@@ -114,8 +114,8 @@ static struct sp_error *add_alternates(struct alternate *alternate, struct alter
 		NEED(listed);
 		*listed = planned->ids[i < planned->id_count ? i : 0];
 		struct alternate_event wanted = *like;
-		wanted.cpu_index = (uint32_t)i;
-		wanted.listed = (uint32_t)alternate->ids.listed.count;
+		wanted.cpu_index = i;
+		wanted.listed = alternate->ids.listed.count;
 		error = add_event(alternate, events, &wanted, errnum_ret);
 	}
 	return error;
@@ -123,13 +123,13 @@ static struct sp_error *add_alternates(struct alternate *alternate, struct alter
 
 static void close_events(struct alternate_events *events)
 {
-	for (size_t i = 0; i < events->count; i++)
-		close(events->items[i].fd);
+	vec_each (event, events)
+		close(event->fd);
 	vec_deinit(events);
 	*events = (struct alternate_events){0};
 }
 
-/* The planned events as the file has them; also for helpers' losses. */
+/* Returns the planned events' ids for the file; helpers' losses need them, too. */
 static struct sp_error *find_planned(struct alternate *alternate, const struct sp_event **planned_ret)
 {
 	size_t count;
@@ -150,8 +150,10 @@ static struct sp_error *open_large(struct alternate *alternate, const struct sp_
 	struct sp_error *error = NULL;
 	bool opened = size;
 	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
-		struct alternate_event like = {.planned = (uint32_t)i, .tid = options->tid,
-					       .attr = alternate_attr(&plan->samples[i].attr, size)};
+		struct alternate_event like = {
+			.planned = i,
+			.tid = options->tid,
+			.attr = alternate_attr(&plan->samples[i].attr, size)};
 		int errnum = ENOENT;
 		like.attr.enable_on_exec = options->on_exec;
 		if (i == options->kept)
@@ -184,11 +186,11 @@ static struct sp_error *open_helpers(struct alternate *alternate)
 	/* The largest possible copy is useful in any case. */
 	if (size < (uint64_t)LARGER * used && (size < SP_STACK_BYTES_MAX || used == size))
 		return NULL;
-	const struct perf_event_attr attr = helper_attr(options->plan, (uint32_t)size);
-	alternate->helper.stack_bytes = (uint32_t)size;
+	const struct perf_event_attr attr = helper_attr(options->plan, size);
+	alternate->helper.stack_bytes = size;
 	for (size_t i = 0; i < options->cpu_count && !error; i++) {
-		const struct alternate_event wanted = {.cpu_index = (uint32_t)i, .tid = options->tid,
-						       .attr = attr};
+		const struct alternate_event wanted = {
+			.cpu_index = i, .tid = options->tid, .attr = attr};
 		error = add_event(alternate, &alternate->helper, &wanted, &errnum);
 	}
 	return error;
@@ -204,7 +206,7 @@ struct sp_error *alternate_open(struct alternate *alternate)
 
 /*
  * Lowers the rate, or raises the period if the event's samples are interchangeable. Returns false
- * for events that are wanted at every occurrence.
+ * if each occurrence is wanted.
  */
 static bool slow_down(struct perf_event_attr *attr)
 {
@@ -229,7 +231,8 @@ struct sp_error *alternate_open_slow(struct alternate *alternate)
 	struct sp_error *error = find_planned(alternate, &planned);
 	bool opened = true;
 	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
-		struct alternate_event like = {.planned = (uint32_t)i, .tid = alternate->options.tid,
+		struct alternate_event like = {.planned = i,
+					       .tid = alternate->options.tid,
 					       .attr = disabled_attr(&plan->samples[i].attr)};
 		int errnum = ENOENT;
 		if (i == alternate->options.kept)
@@ -270,7 +273,7 @@ static struct sp_error *open_clocks(struct alternate *alternate, int *errnum_ret
 	struct sp_error *error = NULL;
 	const struct perf_event_attr attr = clock_attr(alternate->options.plan);
 	for (size_t i = 0; i < alternate->options.cpu_count && !error && !*errnum_ret; i++) {
-		const struct alternate_event wanted = {.cpu_index = (uint32_t)i, .tid = -1, .attr = attr};
+		const struct alternate_event wanted = {.cpu_index = i, .tid = -1, .attr = attr};
 		error = add_event(alternate, &alternate->clocks, &wanted, errnum_ret);
 	}
 	alternate->clocks.enabled = true;
@@ -281,7 +284,8 @@ struct sp_error *alternate_open_outside(struct alternate *alternate, size_t plan
 {
 	const struct sp_event *events;
 	const struct alternate_event like = {
-		.planned = (uint32_t)planned, .tid = -1,
+		.planned = planned,
+		.tid = -1,
 		.attr = outside_attr(&alternate->options.plan->samples[planned].attr)};
 	struct sp_error *error = find_planned(alternate, &events);
 	*errnum_ret = error || events[planned].id_count ? 0 : ESRCH;
@@ -299,8 +303,7 @@ struct sp_error *alternate_open_outside(struct alternate *alternate, size_t plan
 bool alternate_enabled_time(const struct alternate *alternate, size_t cpu_index, uint64_t *ns_ret)
 {
 	uint64_t values[4]; /* value, enabled time, id, lost */
-	for (size_t i = 0; i < alternate->clocks.count; i++) {
-		const struct alternate_event *event = &alternate->clocks.items[i];
+	vec_each (event, &alternate->clocks) {
 		if (event->cpu_index != cpu_index ||
 		    read(event->fd, values, sizeof(values)) < (ssize_t)(2 * sizeof(*values)))
 			continue;
@@ -332,18 +335,18 @@ void alternate_enable(struct alternate_events *events, bool on)
 	if (events->enabled == on)
 		return;
 	events->enabled = on;
-	for (size_t i = 0; i < events->count; i++)
-		enable_event(events->items[i].fd, on);
+	vec_each (event, events)
+		enable_event(event->fd, on);
 }
 
 void alternate_suspend(struct alternate_events *events, size_t planned, bool suspended)
 {
-	for (size_t i = 0; i < events->count; i++)
-		if (events->items[i].planned == planned)
-			enable_event(events->items[i].fd, !suspended);
+	vec_each (event, events)
+		if (event->planned == planned)
+			enable_event(event->fd, !suspended);
 }
 
-/* Returns an event's count, or its lost samples. */
+/* Reads an event's count, or its lost samples. */
 static uint64_t read_one(const struct alternate_event *event, bool lost)
 {
 	uint64_t values[6]; /* value, (times,) id, lost */
@@ -356,8 +359,7 @@ static uint64_t read_one(const struct alternate_event *event, bool lost)
 static uint64_t sum_of(const struct alternate_events *events, bool lost)
 {
 	uint64_t sum = 0;
-	for (size_t i = 0; i < events->count; i++) {
-		const struct alternate_event *event = &events->items[i];
+	vec_each (event, events) {
 		sum += (lost ? event->lost : event->counted) + read_one(event, lost);
 	}
 	return sum;
@@ -400,7 +402,7 @@ struct sp_error *alternate_reopen(struct alternate *alternate, size_t cpu_index,
 	size_t first = alternate->options.plan->cpu_wide ? 0 : 3;
 	struct sp_error *error = NULL;
 	*refused_ret = false;
-	for (size_t i = first; i < sizeof(lists) / sizeof(*lists) && !error; i++)
+	for (size_t i = first; i < count_of(lists) && !error; i++)
 		error = reopen_events(alternate, lists[i], cpu_index, refused_ret);
 	return error;
 }

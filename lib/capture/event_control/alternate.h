@@ -14,14 +14,13 @@
  *   Linux counts wake-ups by others on a task's event, but takes no sample of them. Outside events copy
  *   nothing of user space, because most wakers are not recorded.
  */
-#ifndef CAPTURE_EVENT_CONTROL_ALTERNATE_H
-#define CAPTURE_EVENT_CONTROL_ALTERNATE_H
+#pragma once
 
 #include "base/vec.h"
 #include "capture/event_control/alternate_ids.h"
 #include "event/set.h"
 
-/* The period of slow events is that many times the planned one. */
+/* Factor between the periods of slow and planned events. */
 #define ALTERNATE_SLOWER 4
 
 struct alternate_event {
@@ -107,5 +106,3 @@ uint64_t alternate_lost_outside(const struct alternate *alternate);
 
 /* Returns the sum of the large and slow events' counts, children included. */
 uint64_t alternate_counted(const struct alternate *alternate);
-
-#endif

@@ -6,8 +6,7 @@
  * The event control adds ids when it opens events; others have a const view. The view stays valid as
  * long as the event control, and its contents change only between rounds, in the session's thread.
  */
-#ifndef CAPTURE_EVENT_CONTROL_ALTERNATE_IDS_H
-#define CAPTURE_EVENT_CONTROL_ALTERNATE_IDS_H
+#pragma once
 
 #include <stdbool.h>
 #include "base/hash.h"
@@ -35,7 +34,9 @@ static inline bool alternate_ids_any(const struct alternate_ids *ids)
 	return ids && ids->map.count;
 }
 
-/* Returns the id in the file of an event with that id in the ring; 0: a helper. Not if there are none. */
+/*
+ * Returns the file's id for an id in the ring; 0: a helper. Call it only if there are alternates.
+ */
 static inline uint64_t alternate_ids_find(const struct alternate_ids *ids, uint64_t id)
 {
 	const uint32_t *place = u64map_find(&ids->map, id);
@@ -43,5 +44,3 @@ static inline uint64_t alternate_ids_find(const struct alternate_ids *ids, uint6
 		return id;
 	return *place ? ids->listed.items[*place - 1] : 0;
 }
-
-#endif

@@ -42,7 +42,7 @@ static bool accept_switches_alone(int fd)
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
-	const struct sock_fprog program = {.len = sizeof(code) / sizeof(*code), .filter = code};
+	const struct sock_fprog program = {.len = count_of(code), .filter = code};
 	return !setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
 
@@ -120,7 +120,7 @@ bool cpu_hotplug_goes(struct cpu_hotplug *cpu_hotplug, size_t index)
 	uint64_t time_on_ns, again_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!cpu_hotplug_time(cpu_hotplug, index, &time_on_ns))
 		return false;
-	/* Time that stands still does so now, too. */
+	/* The CPU is offline if its enabled time does not change between two reads. */
 	if (offline_cpu_is_short(offline_cpu, now_ns, time_on_ns, &offline_cpu->gone_ns) &&
 	    cpu_hotplug_time(cpu_hotplug, index, &again_ns) && again_ns == time_on_ns)
 		return true;
@@ -160,7 +160,7 @@ struct sp_error *cpu_hotplug_note_back(struct cpu_hotplug *cpu_hotplug, size_t i
 				       const struct offline_cpu_notes *to)
 {
 	const struct offline_cpu *offline_cpu = &cpu_hotplug->cpus[index];
-	/* It may have been back since the last try. */
+	/* The CPU may have come back between two tries. */
 	uint64_t since_ns =
 		offline_cpu->tried_ns > offline_cpu->gone_ns ? offline_cpu->tried_ns : offline_cpu->gone_ns;
 	if (!count_note(cpu_hotplug))

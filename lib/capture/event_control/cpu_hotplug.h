@@ -11,8 +11,7 @@
  *
  * This part detects and notes; event_control.h reopens the events. Times are CLOCK_MONOTONIC.
  */
-#ifndef CAPTURE_EVENT_CONTROL_CPU_HOTPLUG_H
-#define CAPTURE_EVENT_CONTROL_CPU_HOTPLUG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,7 +64,7 @@ struct sp_error *cpu_hotplug_watch(struct cpu_hotplug *cpu_hotplug, const struct
 /* Returns the enabled time of a CPU's events now. */
 bool cpu_hotplug_time(const struct cpu_hotplug *cpu_hotplug, size_t index, uint64_t *ns_ret);
 
-/* Whether the CPUs are to be checked; then the next interval begins. `now`: in any case. */
+/* Returns whether the CPUs must be checked, and then begins the next interval. `now`: always. */
 bool cpu_hotplug_are_due(struct cpu_hotplug *cpu_hotplug, bool now);
 
 /* Returns whether the CPU has gone offline since the last check. */
@@ -86,5 +85,3 @@ struct sp_error *cpu_hotplug_note_gone(struct cpu_hotplug *cpu_hotplug, size_t i
 				       const struct offline_cpu_notes *to) SP_MUST_CHECK;
 struct sp_error *cpu_hotplug_note_back(struct cpu_hotplug *cpu_hotplug, size_t index, uint64_t now_ns,
 				       const struct offline_cpu_notes *to) SP_MUST_CHECK;
-
-#endif

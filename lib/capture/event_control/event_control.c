@@ -10,7 +10,7 @@
 /* Below this rate, samples are lost for other reasons. */
 #define SLOW_FROM_HZ 1000
 
-/* Helpers stay on that long after the last truncated stack. */
+/* Helpers stay enabled for this time after the last truncated stack. */
 #define HELP_NS 1000000000
 
 /* Notes about events that are switched on or off. */
@@ -35,6 +35,7 @@ void event_control_init(struct event_control *control)
 
 void event_control_deinit(struct event_control *control)
 {
+	dither_deinit(&control->dither);
 	alternate_close(&control->alternate);
 	event_set_free(control->set);
 	trigger_deinit(&control->trigger);
@@ -71,7 +72,10 @@ static bool is_one_place(const struct event_control *control)
 	return control->config->plan->cpu_wide || control->config->target == CAPTURE_COMMAND;
 }
 
-/* Whether the rate may be too high for the ring buffers. That of other events' periods is unknown. */
+/*
+ * Returns whether the rate may be too high for the ring buffers. Rates of other events than clocks
+ * are unknown.
+ */
 static bool is_fast(const struct event_plan *plan)
 {
 	return plan_rate_hz(plan) >= SLOW_FROM_HZ || (!plan_rate_hz(plan) && !is_clock(plan));
@@ -102,12 +106,57 @@ struct sp_error *event_control_open_alternates(struct event_control *control,
 	return error;
 }
 
-/* -- Enabling -------------------------------------------------------------- */
+/* -- Dithering ------------------------------------------------------------- */
+
+struct sp_error *event_control_open_dither(struct event_control *control,
+					   const struct sp_event *events,
+					   const struct ring *rings, uint64_t shift_ns)
+{
+	return dither_open(&control->dither, control->config, events, rings, shift_ns);
+}
 
 static struct alternate_events *events_of(struct event_control *control, enum sampling_mode mode)
 {
 	return mode == SAMPLING_LARGE ? &control->alternate.large : &control->alternate.slow;
 }
+
+/* Returns the descriptor of the event that samples in this mode; -1: there is none. */
+static int dithered_fd(struct event_control *control, const struct dither_log *log)
+{
+	const struct alternate_events *events = events_of(control, control->mode);
+	if (control->mode == SAMPLING_PLANNED)
+		return event_set_fd(control->set, log->event, log->cpu_index);
+	vec_each (item, events)
+		if (item->planned == log->event && item->cpu_index == log->cpu_index)
+			return item->fd;
+	return -1;
+}
+
+/* Changes the periods of a CPU's events (SIZE_MAX: all CPUs); `always`: see dither_change(). */
+static void change_periods(struct event_control *control, size_t cpu_index, bool always)
+{
+	struct dither *dither = &control->dither;
+	uint32_t slower = control->mode == SAMPLING_SLOW ? ALTERNATE_SLOWER : 1;
+	if (!dither->count)
+		return;
+	bool busy = false;
+	dither_draw_interval(dither);
+	for (size_t i = 0; i < dither->count; i++) {
+		struct dither_log *log = &dither->logs[i];
+		if (cpu_index == SIZE_MAX || cpu_index == log->cpu_index)
+			busy |= dither_change(dither, log, dithered_fd(control, log), slower,
+					      always);
+	}
+	if (!busy)
+		dither->interval_ns = 0;
+}
+
+void event_control_dither(struct event_control *control)
+{
+	change_periods(control, SIZE_MAX, false);
+}
+
+/* -- Enabling -------------------------------------------------------------- */
 
 /* Outside events complete a planned one. */
 static void enable_outside(struct event_control *control)
@@ -116,7 +165,9 @@ static void enable_outside(struct event_control *control)
 	alternate_enable(&control->alternate.outside, control->schedule.on[event]);
 }
 
-/* Whether gaps between windows leave out an event's samples. Outside events stay on. */
+/*
+ * Returns whether gaps between windows leave out an event's samples. Outside events stay enabled.
+ */
 static bool is_thinned(const struct event_control *control, size_t event)
 {
 	const struct off_cpu *off_cpu = &control->config->off_cpu;
@@ -124,16 +175,17 @@ static bool is_thinned(const struct event_control *control, size_t event)
 							   event_control_thins_wakeups(control)));
 }
 
-/* Enables the planned events that shall be on, and disables the others. */
+/*
+ * Enables the planned events that shall be on, and disables the others. The plan's last event has
+ * the switches, and is enabled first: a sampled thread without a switch ran all the time.
+ */
 static struct sp_error *apply_schedule(struct event_control *control)
 {
 	const struct schedule *schedule = &control->schedule;
 	struct sp_error *error = NULL;
 	size_t switches = config_switch_event(control->config, control->config->plan);
 	enable_outside(control);
-	if (schedule_all_are(schedule, true) && !control->suspended && !control->switches_off)
-		return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
-	for (size_t i = 0; i < schedule->event_count && !error; i++) {
+	for (size_t i = schedule->event_count; i-- > 0 && !error;) {
 		bool suspended = (control->suspended && is_thinned(control, i)) ||
 				 (control->switches_off && i == switches);
 		error = event_set_switch_event(control->set, i, schedule->on[i] && !suspended);
@@ -201,6 +253,8 @@ static struct sp_error *set_mode(struct event_control *control, enum sampling_mo
 	for (size_t i = 0; stays && i < switches; i++)
 		TRY(event_set_switch_event(control->set, i, false));
 	control->mode = mode;
+	/* While they are disabled: no sample has another event's period. */
+	change_periods(control, SIZE_MAX, true);
 	return event_control_resume(control);
 }
 
@@ -208,8 +262,10 @@ struct sp_error *event_control_begin(struct event_control *control, bool waits)
 {
 	/* CPU-wide events cannot wait for an exec: samples before it are filtered. */
 	bool by_exec = waits && !control->config->plan->cpu_wide;
-	/* Large events could not be opened, and the planned ones do not wait any more. */
+	/* Large events could not be opened, and the planned ones no longer wait. */
 	bool is_missed = control->config->copies.alternates_begin && !control->alternate.on_exec;
+	/* The first samples of all CPUs shall not be at one time. */
+	change_periods(control, SIZE_MAX, true);
 	if (control->schedule.later || (by_exec && !is_missed))
 		return NULL;
 	return apply_schedule(control);
@@ -313,7 +369,7 @@ struct sp_error *event_control_run_schedule(struct event_control *control, uint6
 struct sp_error *event_control_fit_copies(struct event_control *control,
 					  const struct alternate_seen *seen, uint64_t now_ns)
 {
-	/* Stacks that are unwound late must not enable what is off. */
+	/* Stacks that are unwound late must not enable disabled events. */
 	if (!schedule_all_are(&control->schedule, true))
 		return NULL;
 	if (seen->cuts != control->cuts)
@@ -333,21 +389,9 @@ bool event_control_can_grow(const struct event_control *control, uint64_t now_ns
 	       !control->need.large && now_ns >= control->need.barred_until_ns;
 }
 
-static struct sp_error *note_rate(const struct event_control *control, struct notes *notes)
-{
-	const struct event_plan *plan = control->config->plan;
-	const struct perf_event_attr *attr = &plan->samples[0].attr;
-	uint64_t usual = attr->freq ? plan->freq_hz : attr->sample_period;
-	uint64_t now = attr->freq ? usual / ALTERNATE_SLOWER : usual * ALTERNATE_SLOWER;
-	uint64_t permille = (uint64_t)(1000 * control->rate_control.share);
-	if (!control->rate_control.slow)
-		return notes_add(notes, attr->freq ? NOTE_RATE_RESTORED : NOTE_PERIOD_RESTORED, NULL, usual);
-	return notes_add(notes, attr->freq ? NOTE_RATE_LOWERED : NOTE_PERIOD_RAISED, NULL, permille, now,
-			 usual);
-}
-
-struct sp_error *event_control_fit_rate(struct event_control *control, const struct rate_control_seen *seen,
-					uint64_t now_ns, struct notes *notes)
+struct sp_error *event_control_fit_rate(struct event_control *control,
+					const struct rate_control_seen *seen, uint64_t now_ns,
+					struct notes *notes)
 {
 	const struct stack_need_seen none = {0};
 	if (!control->alternate.slow.count || !schedule_all_are(&control->schedule, true) ||
@@ -356,19 +400,16 @@ struct sp_error *event_control_fit_rate(struct event_control *control, const str
 	if (control->rate_control.slow)
 		stack_need_set(&control->need, false, &none, now_ns);
 	TRY(set_mode(control, control->rate_control.slow ? SAMPLING_SLOW : SAMPLING_PLANNED));
-	return note_rate(control, notes);
-}
-
-/* Sets whether the event of context switches is off, and notes the time without them. */
-static struct sp_error *set_switches_off(struct event_control *control, bool off,
-					 const struct note_records *to)
-{
-	size_t event = config_switch_event(control->config, control->config->plan);
-	control->switches_off = off;
-	control->switches_noted++;
-	TRY(notes_write_once(to, NOTE_OF(off ? NOTE_SWITCHES_OFF : NOTE_SWITCHES_ON, NULL)));
-	return control->schedule.on[event] ? event_set_switch_event(control->set, event, !off)
-					   : NULL;
+	const struct event_plan *plan = control->config->plan;
+	const struct perf_event_attr *attr = &plan->samples[0].attr;
+	uint64_t usual = attr->freq ? plan->freq_hz : attr->sample_period;
+	uint64_t now = attr->freq ? usual / ALTERNATE_SLOWER : usual * ALTERNATE_SLOWER;
+	uint64_t permille = 1000 * control->rate_control.share;
+	if (!control->rate_control.slow)
+		return notes_add(notes, attr->freq ? NOTE_RATE_RESTORED : NOTE_PERIOD_RESTORED,
+				 NULL, usual);
+	return notes_add(notes, attr->freq ? NOTE_RATE_LOWERED : NOTE_PERIOD_RAISED, NULL, permille,
+			 now, usual);
 }
 
 struct sp_error *event_control_fit_switches(struct event_control *control, uint64_t count,
@@ -389,7 +430,13 @@ struct sp_error *event_control_fit_switches(struct event_control *control, uint6
 	bool many = (double)more * 1e9 > (double)SWITCHES_PER_S * (double)interval_ns;
 	if (!control->switches_off && !many)
 		return NULL;
-	return set_switches_off(control, !control->switches_off, to);
+	bool off = !control->switches_off; /* the note has the time without them */
+	size_t event = config_switch_event(control->config, control->config->plan);
+	control->switches_off = off;
+	control->switches_noted++;
+	TRY(notes_write_once(to, NOTE_OF(off ? NOTE_SWITCHES_OFF : NOTE_SWITCHES_ON, NULL)));
+	return control->schedule.on[event] ? event_set_switch_event(control->set, event, !off)
+					   : NULL;
 }
 
 /* -- Losses ---------------------------------------------------------------- */
@@ -456,6 +503,8 @@ static struct sp_error *try_cpu(struct event_control *control, size_t index,
 	bool back;
 	struct sp_error *error = reopen(control, index, renamed, &back);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!error && back)
+		change_periods(control, index, true);
 	if (!error && back && cpu_hotplug_time(&control->cpu_hotplug, index, &offline_cpu->time_on_ns)) {
 		error = cpu_hotplug_note_back(&control->cpu_hotplug, index, now_ns, to);
 		offline_cpu->gone = false;

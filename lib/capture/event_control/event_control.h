@@ -8,11 +8,11 @@
  * open_alternates, begin, begin_alternates; the others in any order; deinit. All functions are the
  * session's thread's. Times named now_ns are CLOCK_MONOTONIC.
  */
-#ifndef CAPTURE_EVENT_CONTROL_EVENT_CONTROL_H
-#define CAPTURE_EVENT_CONTROL_EVENT_CONTROL_H
+#pragma once
 
 #include "capture/config/config.h"
 #include "capture/event_control/cpu_hotplug.h"
+#include "capture/event_control/dither.h"
 #include "capture/event_control/rate_control.h"
 #include "capture/event_control/stack_need.h"
 #include "capture/event_control/trigger.h"
@@ -36,10 +36,11 @@ struct event_control {
 	struct cpu_hotplug cpu_hotplug;
 	struct trigger trigger;
 	struct alternate alternate;
+	struct dither dither;       /* changes the events that are enabled now */
 	enum sampling_mode mode;
 	struct stack_need need;     /* decides between SAMPLING_PLANNED and SAMPLING_LARGE */
 	struct rate_control rate_control;           /* decides on SAMPLING_SLOW */
-	uint64_t cuts, until_ns;    /* truncated stacks so far; helpers are on until then */
+	uint64_t cuts, until_ns; /* truncated stacks so far; time at which helpers are disabled */
 	uint32_t switches_noted;
 	int outside_errnum;         /* why the kernel refuses outside events of wake-ups; 0: it does not */
 	uint64_t switches, switches_ns; /* context switches when they were last counted, and time */
@@ -47,7 +48,7 @@ struct event_control {
 	bool suspended;             /* the event of waits is off, whatever the schedule says */
 };
 
-/* After that, schedule_init() sets a schedule, and trigger_plan() a trigger. */
+/* Afterwards, schedule_init() sets a schedule, and trigger_plan() a trigger. */
 void event_control_init(struct event_control *control);
 void event_control_deinit(struct event_control *control);
 
@@ -70,14 +71,27 @@ struct sp_error *event_control_open_alternates(struct event_control *control,
 					       const struct alternate_options *options) SP_MUST_CHECK;
 
 /*
- * Sampling begins: enables planned events that are not enabled by the exec. The rings are drained
- * from here on. `waits`: the session begins with a command.
+ * Opens the dithering of the planned events, which are all open. `events` as in event_set_events();
+ * `rings`: the kernel's, of samples, one for each CPU, borrowed; `shift_ns`: times of records minus
+ * those of the plan's clock.
+ */
+struct sp_error *event_control_open_dither(struct event_control *control,
+					   const struct sp_event *events,
+					   const struct ring *rings,
+					   uint64_t shift_ns) SP_MUST_CHECK;
+
+/* Changes the periods of dithered events, and draws when they change next (dither.h). */
+void event_control_dither(struct event_control *control);
+
+/*
+ * Begins sampling: enables planned events that the exec does not enable. The caller drains the
+ * rings from now on. `waits`: the session begins with a command.
  */
 struct sp_error *event_control_begin(struct event_control *control, bool waits) SP_MUST_CHECK;
 
 /*
- * Planned events have been enabled, or will be by the exec (`by_exec`): enables helpers, and large
- * events in their place if ring buffers have room. Nothing, if sampling begins later.
+ * Enables helpers, and large events if ring buffers have room. Planned events must be enabled, or
+ * wait for the exec (`by_exec`). Does nothing if sampling begins later.
  */
 struct sp_error *event_control_begin_alternates(struct event_control *control, bool by_exec,
 						uint64_t now_ns) SP_MUST_CHECK;
@@ -102,22 +116,22 @@ bool event_control_thins_wakeups(const struct event_control *control);
 /* Disables the event of waits (config->off_cpu), or leaves it to the schedule again. */
 struct sp_error *event_control_suspend_waits(struct event_control *control, bool suspended) SP_MUST_CHECK;
 
-/* The same if the time of a change in the schedule has come. */
+/* Applies the schedule's change if its time has come, as the function above. */
 struct sp_error *event_control_run_schedule(struct event_control *control, uint64_t now_ns,
 					    const struct note_records *to) SP_MUST_CHECK;
 
-/* Notes for a file that begins which events are off. */
+/* Notes which events are disabled, for a new file. */
 struct sp_error *event_control_note_off(const struct event_control *control,
 					const struct note_records *to) SP_MUST_CHECK;
 
-/* Uses larger copies, and helpers, as stacks need them; `seen` are sums. */
+/* Uses larger copies and helpers, as stacks need them. `seen`: sums since the begin. */
 struct sp_error *event_control_fit_copies(struct event_control *control,
 					  const struct alternate_seen *seen, uint64_t now_ns) SP_MUST_CHECK;
 
 /* Whether large events can be enabled as soon as a stack needs them. */
 bool event_control_can_grow(const struct event_control *control, uint64_t now_ns);
 
-/* Lowers the rate while too many samples are lost, and notes that; `seen` are sums. */
+/* Lowers the rate while too many samples are lost, and notes it. `seen`: sums since the begin. */
 struct sp_error *event_control_fit_rate(struct event_control *control, const struct rate_control_seen *seen,
 					uint64_t now_ns, struct notes *notes) SP_MUST_CHECK;
 
@@ -130,8 +144,8 @@ struct sp_error *event_control_fit_switches(struct event_control *control, uint6
 					    const struct note_records *to) SP_MUST_CHECK;
 
 /*
- * Reads each planned event's lost samples, those of its alternates included, into lost[]. *known_ret: the
- * kernel counts them.
+ * Reads each planned event's lost samples, with those of its alternates, into lost[]. *known_ret:
+ * the kernel counts them.
  */
 struct sp_error *event_control_read_lost(const struct event_control *control, uint64_t *lost,
 					 bool *known_ret) SP_MUST_CHECK;
@@ -140,20 +154,19 @@ struct sp_error *event_control_read_lost(const struct event_control *control, ui
 struct sp_error *event_control_watch_cpus(struct event_control *control) SP_MUST_CHECK;
 
 struct cpu_check {
-	bool now;           /* although it is not due */
+	bool now;           /* checks also before the interval has passed */
 	bool is_mapped;     /* AUX areas are mapped from the events: a CPU's events cannot be reopened */
 	struct notes *notes;
 	uint64_t begin_ns;  /* the notes' times count from here */
 };
 
 /*
- * If it is due: notes CPUs that went offline, and reopens the events of those that came back. Adds the
- * new ids to `renamed`: the caller gives records with them the listed ids, before it reads the ring
- * buffers again. *back_ret: some CPU is recorded again; its metadata since then may be missing.
+ * If a check is due, notes CPUs that went offline, and reopens the events of those that came back.
+ * Adds the new ids to `renamed`: before the caller reads the ring buffers again, it gives records
+ * with these ids the listed ones. *back_ret: some CPU is recorded again, and its metadata since
+ * then may be missing.
  */
 struct sp_error *event_control_check_cpus(struct event_control *control,
 					  const struct cpu_check *check,
 					  struct event_renamed_list *renamed,
 					  bool *back_ret) SP_MUST_CHECK;
-
-#endif

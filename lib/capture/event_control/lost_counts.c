@@ -37,7 +37,7 @@ struct sp_error *losses_end_file(struct losses *losses, const struct loss_counts
 		losses->of_events[i] = counts->of_events[i];
 		all += lost;
 		samples += event->attr.context_switch ? 0 : lost; /* lost SWITCH records are no samples */
-		/* Zeros, too, if LOST records report losses: they correct these. */
+		/* Zeros are written, too, if LOST records report losses: they correct these. */
 		if (lost || reported)
 			error = add_record(event, lost, records);
 	}

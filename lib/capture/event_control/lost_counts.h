@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Losses that LOST records do not report right. The kernel reports a loss with the next record that has
- * room, so the last losses have no record. A LOST record counts all records of its ring buffer: also
- * helpers' samples and SWITCH records, which are not samples that count.
- *
- * Since Linux 6.0 each event counts its own lost samples. They are written where a file ends, as perf
- * does: LOST_SAMPLES without a time, in place of the sum of LOST records.
+ * Losses that LOST records do not report right. The kernel reports a loss with the next record that
+ * has room, so the last losses have no record. A LOST record counts all records of its ring buffer:
+ * helpers' samples and SWITCH records, too. Since Linux 6.0 each event counts its own lost samples.
+ * At a file's end, as in perf, LOST_SAMPLES records without a time have these counts, and replace
+ * the sum of LOST records.
  */
-#ifndef CAPTURE_EVENT_CONTROL_LOST_COUNTS_H
-#define CAPTURE_EVENT_CONTROL_LOST_COUNTS_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "base/error.h"
 #include "record/encode.h"
 
-/* Zeroed, nothing is lost. Numbers are sums of all files, but for `unreported`. */
+/* Zeroed: nothing is lost. Numbers are sums over all files, except `unreported`. */
 struct losses {
 	uint64_t at_end;       /* samples beyond those in LOST records */
 	uint64_t not_counting; /* helpers' samples and context switches in LOST records */
@@ -34,17 +32,15 @@ struct loss_phases {
 struct loss_counts {
 	const struct sp_event *events; /* the planned events */
 	size_t count;
-	const uint64_t *of_events;     /* lost samples of each event; NULL: the kernel does not count them */
+	const uint64_t *of_events; /* lost samples of each event; NULL: not counted */
 	uint64_t reported;             /* in LOST records */
 };
 
 void losses_deinit(struct losses *losses);
 
 /*
- * Ends a file: adds what was lost since the last one, and appends records that correct its LOST records.
- * The number of events is always the same. Fails only when out of memory.
+ * Ends a file: adds what was lost since the last one, and appends records that correct its LOST
+ * records. The number of events is always the same. Fails only when out of memory.
  */
 struct sp_error *losses_end_file(struct losses *losses, const struct loss_counts *counts,
 				 struct record_buffer *records) SP_MUST_CHECK;
-
-#endif

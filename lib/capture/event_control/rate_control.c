@@ -5,7 +5,7 @@
 #define TIME_NS 250000000
 #define SAMPLES_LEAST 100
 
-/* More than a tenth lost, in three times one behind the other, is no burst. */
+/* A loss of more than a tenth in three consecutive periods is no burst. */
 #define SHARE_MOST 0.1
 #define BAD_TIMES 3
 

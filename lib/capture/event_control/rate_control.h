@@ -4,8 +4,7 @@
  * Losses come in bursts and prefer some code. Therefore few samples with a large period are better
  * than the rest of many.
  */
-#ifndef CAPTURE_EVENT_CONTROL_RATE_CONTROL_H
-#define CAPTURE_EVENT_CONTROL_RATE_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,13 +20,11 @@ struct rate_control {
 	struct rate_control_seen begin; /* counts when the current period began */
 	uint64_t begin_ns;
 	uint32_t bad;           /* consecutive periods with too many lost samples */
-	uint64_t since_ns;      /* slow */
+	uint64_t since_ns;      /* when the rate was last lowered */
 	uint64_t stay_ns;       /* slow at least */
-	double share;           /* lost, when that was last changed */
+	double share;           /* lost samples, at the last change of `slow` */
 };
 
 /* Returns whether `slow` changed. Call it in each round. */
 bool rate_control_changes(struct rate_control *rate_control, const struct rate_control_seen *seen,
 			  uint64_t now_ns);
-
-#endif

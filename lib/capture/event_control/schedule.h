@@ -3,8 +3,7 @@
  * Schedule of sampling: time ranges (--delay), and events that are disabled at run time. Decides which
  * events shall be on, and when that changes; event_control.h switches them. Times are CLOCK_MONOTONIC.
  */
-#ifndef CAPTURE_EVENT_CONTROL_SCHEDULE_H
-#define CAPTURE_EVENT_CONTROL_SCHEDULE_H
+#pragma once
 
 #include <stddef.h>
 #include "capture/config/capture_options.h"
@@ -35,7 +34,7 @@ void schedule_deinit(struct schedule *schedule);
 /* Adds the events, once their number is known: before the functions below. Fails only without memory. */
 struct sp_error *schedule_add_events(struct schedule *schedule, size_t count) SP_MUST_CHECK;
 
-/* Whether all events shall be `on`. */
+/* Returns whether all events shall have the state `on`. */
 bool schedule_all_are(const struct schedule *schedule, bool on);
 
 /* Sets whether an event shall be on; index SCHEDULE_ALL: all. Returns whether that changes any. */
@@ -44,7 +43,7 @@ bool schedule_set(struct schedule *schedule, size_t index, bool on);
 /* Creates the timer, if there are ranges. */
 struct sp_error *schedule_open_timer(struct schedule *schedule, uint64_t now_ns) SP_MUST_CHECK;
 
-/* Lets the first range's time begin now, unless its sampling has begun already. */
+/* Begins the first range's time now, unless its sampling has begun. */
 struct sp_error *schedule_restart(struct schedule *schedule, uint64_t now_ns) SP_MUST_CHECK;
 
 /* Returns when the next change is; 0: never. */
@@ -56,10 +55,8 @@ static inline bool schedule_next_is_on(const struct schedule *schedule)
 	return !(schedule->next & 1);
 }
 
-/* Returns whether the time of the next change has come: once, as the timer is read. */
+/* Returns true once for each time that the timer has expired. */
 bool schedule_expired(const struct schedule *schedule);
 
 /* Sets the timer for the change after the next. */
 struct sp_error *schedule_advance(struct schedule *schedule) SP_MUST_CHECK;
-
-#endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/event_control/stack_need.h"
 
-/* Accepted: one truncated stack of CUT_SHARE, and one too large of BEYOND_SHARE. */
+/*
+ * Accepted shares: one truncated stack of CUT_SHARE, and one stack of BEYOND_SHARE that is larger
+ * than its copy.
+ */
 #define CUT_SHARE 500
 #define BEYOND_SHARE 1000
 
-/* Period that counts, and minimum number of stacks in it. */
+/* Shortest period to decide on, and least number of stacks in it. */
 #define PERIOD_NS 1000000000
 #define STACKS_LEAST 200
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How much is copied of stacks: what was asked for, or more while some need it. A larger
- * copy costs room in the rings, and what the stack has of it; a stack that is cut is of
- * little use. Decided by what stacks have lately needed.
+ * Decides the size of stack copies: as requested, or larger while recent stacks need it. Larger
+ * copies take room in the rings; truncated stacks lack callers.
  */
-#ifndef CAPTURE_EVENT_CONTROL_STACK_NEED_H
-#define CAPTURE_EVENT_CONTROL_STACK_NEED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,29 +15,29 @@ struct stack_need_seen {
 	uint64_t lost;   /* samples for which rings had no room */
 };
 
-/* The same, and stacks that were truncated by the size of their copies. */
+/* Also counts stacks that the size of their copies truncated. */
 struct alternate_seen {
 	struct stack_need_seen need;
 	uint64_t cuts;
 };
 
-/* Zeroed: small copies, nothing seen. */
+/* Zeroed: small copies, no counts yet. */
 struct stack_need {
 	bool large;
 	struct stack_need_seen begin; /* counts when the current period began */
 	uint64_t begin_ns;
 	uint64_t since_ns; /* when this size began */
-	uint64_t stay_ns;  /* with large ones at least */
-	uint64_t lost, lost_ns, lost_times; /* in it: samples so far, when last, and how often */
-	uint64_t barred_until_ns, bar_ns; /* from large ones, since samples were lost */
+	uint64_t stay_ns;  /* least time with large copies */
+	uint64_t lost, lost_ns, lost_times; /* at this size: lost samples, time of the last loss,
+					     * number of losses */
+	uint64_t barred_until_ns, bar_ns; /* large copies are barred until then, and for that long
+					   * the next time */
 };
 
-/* The size is `large` from now on; what was seen until then does not count. */
+/* Sets the size to `large`, and restarts the counts. */
 void stack_need_set(struct stack_need *need, bool large, const struct stack_need_seen *seen,
 		    uint64_t now_ns);
 
-/* Whether the other size would do better; then stack_need_set() is to follow. */
+/* Returns whether the other size is better. The caller then calls stack_need_set(). */
 bool stack_need_changes(struct stack_need *need, const struct stack_need_seen *seen,
 			uint64_t now_ns);
-
-#endif

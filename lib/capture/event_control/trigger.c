@@ -56,7 +56,7 @@ static struct sp_error *open_places(struct trigger *trigger, const struct trigge
 	NEED(opened);
 	for (size_t i = 0; i < count; i++)
 		opened[i] = (struct event_place){.tid = tids[i / places->cpu_count],
-						 .cpu_index = (uint32_t)(i % places->cpu_count),
+						 .cpu_index = i % places->cpu_count,
 						 .last_cpu = -1};
 	return event_set_open(trigger->set, EVENT_ROLE_SAMPLES, opened, count);
 }

@@ -3,8 +3,7 @@
  * An event that is not recorded: each occurrence ends a file (perf's --switch-output-event). It is
  * opened on all CPUs if that is allowed, else for the recorded tasks.
  */
-#ifndef CAPTURE_EVENT_CONTROL_TRIGGER_H
-#define CAPTURE_EVENT_CONTROL_TRIGGER_H
+#pragma once
 
 #include "base/vec.h"
 #include "event/set.h"
@@ -47,5 +46,3 @@ struct sp_error *trigger_reopen(struct trigger *trigger, size_t cpu_index) SP_MU
 
 /* Returns whether the event has occurred since the last call. */
 bool trigger_drain(struct trigger *trigger);
-
-#endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "base/vec.h"
 
 #define ARRAYS_MAX (UINT32_C(1) << 24)
 #define TYPES_MAX (UINT32_C(1) << 26)
@@ -32,7 +33,7 @@ int bpf_next_program(uint32_t *id)
 static bool read_info(int fd, void *info, uint32_t size)
 {
 	union bpf_attr attr = {0};
-	attr.info.bpf_fd = (uint32_t)fd;
+	attr.info.bpf_fd = fd;
 	attr.info.info_len = size;
 	attr.info.info = (uint64_t)(uintptr_t)info;
 	return call(BPF_OBJ_GET_INFO_BY_FD, &attr) >= 0;
@@ -56,7 +57,7 @@ static const struct array {
 #undef FIELD
 };
 
-#define ARRAY_COUNT (sizeof(arrays) / sizeof(*arrays))
+#define ARRAY_COUNT (count_of(arrays))
 
 static uint32_t u32_at(const struct bpf_prog_info *info, size_t at)
 {
@@ -90,7 +91,7 @@ static bool request_arrays(struct bpf_program *program, uint64_t wanted,
 	uint8_t *info = (uint8_t *)&program->info;
 	const uint8_t *from = (const uint8_t *)counts;
 	program->data = calloc(1, size + 1);
-	program->data_size = (uint32_t)size;
+	program->data_size = size;
 	for (size_t i = 0; program->data && i < ARRAY_COUNT; i++) {
 		const struct array *array = &arrays[i];
 		uint64_t pointer = (uint64_t)(uintptr_t)(program->data + offsets[i]);
@@ -154,9 +155,9 @@ uint8_t *bpf_read_types(uint32_t id, uint32_t *size_ret)
 }
 
 /*
- * A blob is a header {u16 magic; u8 version, flags; u32 hdr_len, type_off,
- * type_len, str_off, str_len}, types one behind the other, numbered from 1, and
- * strings. A type is {u32 name_off, info, size_or_type} and what its kind adds.
+ * A blob has a header {u16 magic; u8 version, flags; u32 hdr_len, type_off, type_len, str_off,
+ * str_len}, consecutive types, numbered from 1, and strings. A type has {u32 name_off, info,
+ * size_or_type} and the data of its kind.
  */
 
 #define MAGIC 0xeb9f
@@ -187,7 +188,10 @@ static const struct {
 	[19] = {0, 12, true}, /* ENUM64 */
 };
 
-/* The part [offset, offset + size) behind the header; false if it is not all there. */
+/*
+ * Sets a cursor to the part [offset, offset + size) after the header. Returns false if the blob is
+ * shorter.
+ */
 static bool part(const struct cursor *whole, uint32_t header, uint32_t offset, uint32_t size,
 		 struct cursor *ret)
 {
@@ -214,7 +218,7 @@ static bool parts(const void *blob, size_t size, struct cursor *types, struct cu
 	       part(&whole, header, string_offset, string_size, strings);
 }
 
-/* The next type; false at the end, or where the kind is not known. */
+/* Reads the next type. Returns false at the end, and if its kind is unknown. */
 static bool next_type(struct cursor *types, uint32_t *name_ret)
 {
 	uint32_t info;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Loaded BPF programs, by bpf(2). */
-#ifndef CAPTURE_METADATA_BPF_H
-#define CAPTURE_METADATA_BPF_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Gets the first program with a higher number than *id, which then is its number. Or -errno. */
+/* Sets *id to the number of the first program above *id. Returns its descriptor, or -errno. */
 int bpf_next_program(uint32_t *id);
 
 /* Arrays of a program's info, as bits: some, or all that perf reads. */
@@ -26,8 +25,8 @@ struct bpf_program {
 };
 
 /*
- * Reads the info of a compiled program, and the wanted arrays. False if it is gone, may not be
- * read, or when out of memory. *ret must be deinitialised in any case.
+ * Reads the info of a compiled program, and the wanted arrays. Returns false if the program was
+ * unloaded, may not be read, or when out of memory. The caller deinitialises *ret in any case.
  */
 bool bpf_read_program(uint32_t id, uint64_t wanted, struct bpf_program *ret);
 void bpf_program_deinit(struct bpf_program *program);
@@ -35,12 +34,10 @@ void bpf_program_deinit(struct bpf_program *program);
 /* Returns a BTF blob, which the caller frees; NULL if it cannot be read. */
 uint8_t *bpf_read_types(uint32_t id, uint32_t *size_ret);
 
-/* BTF, the kernel's type information, as far as names of BPF functions need it. */
+/* BTF, the kernel's type information. Only names of BPF functions are read. */
 
 /*
- * The name of type `id` in a BTF blob (host byte order), which points into it;
- * NULL where there is none, or the blob is damaged.
+ * Returns the name of type `id` in a BTF blob (host byte order), a pointer into it; NULL if it has
+ * none, or the blob is damaged.
  */
 const char *btf_type_name(const void *blob, size_t size, uint32_t id);
-
-#endif

@@ -15,27 +15,22 @@
 #include "proc/topology.h"
 #include "record/secrets.h"
 
-/* Linux's own list has a few dozen at most. */
+/* Limit of sources of events; Linux has a few dozen. */
 #define PMUS_MAX 1024
-
-static const char *copy_text(struct arena *arena, const char *text)
-{
-	return arena_copy_string(arena, text, strlen(text));
-}
 
 static struct sp_error *add_names(struct arena *arena, struct writer_info *info)
 {
 	struct utsname name;
 	if (uname(&name) < 0)
 		return error_os(errno, "uname");
-	info->hostname = copy_text(arena, name.nodename);
-	info->osrelease = copy_text(arena, name.release);
-	info->arch = copy_text(arena, name.machine);
+	info->hostname = arena_strdup(arena, name.nodename);
+	info->osrelease = arena_strdup(arena, name.release);
+	info->arch = arena_strdup(arena, name.machine);
 	info->version = PACKAGE_VERSION;
 	return info->hostname && info->osrelease && info->arch ? NULL : error_no_memory();
 }
 
-/* The value of the first line "KEY : VALUE" of /proc/cpuinfo; "" if there is none. */
+/* Returns the value of the first line "KEY : VALUE" of /proc/cpuinfo; "" if there is none. */
 static void cpuinfo_value(const char *text, size_t size, const char *key, char *ret, size_t ret_size)
 {
 	struct cursor cursor = cursor_make(text, size, false, NULL, 0);
@@ -46,7 +41,7 @@ static void cpuinfo_value(const char *text, size_t size, const char *key, char *
 		if (length <= key_length || memcmp(line, key, key_length))
 			continue;
 		const char *colon = memchr(line, ':', length);
-		/* "model" is also how "model name" begins. */
+		/* "model name" begins with "model", too. */
 		size_t blanks = strspn(line + key_length, " \t");
 		if (!colon || line + key_length + blanks != colon)
 			continue;
@@ -67,7 +62,7 @@ static struct sp_error *add_cpu(const struct sp_ctx *ctx, struct arena *arena,
 		return NULL;
 	char vendor[64], family[32], model[32], stepping[32], description[128], id[192];
 	cpuinfo_value(text, size, "model name", description, sizeof(description));
-	if (*description && !(info->cpudesc = copy_text(arena, description)))
+	if (*description && !(info->cpudesc = arena_strdup(arena, description)))
 		return error_no_memory();
 	cpuinfo_value(text, size, "vendor_id", vendor, sizeof(vendor));
 	cpuinfo_value(text, size, "cpu family", family, sizeof(family));
@@ -77,7 +72,7 @@ static struct sp_error *add_cpu(const struct sp_ctx *ctx, struct arena *arena,
 		return NULL;
 	/* Returns perf's cpuid of x86: "GenuineIntel,6,85,7". */
 	snprintf(id, sizeof(id), "%s,%s,%s,%s", vendor, family, model, stepping);
-	info->cpuid = copy_text(arena, id);
+	info->cpuid = arena_strdup(arena, id);
 	return info->cpuid ? NULL : error_no_memory();
 }
 
@@ -91,7 +86,7 @@ uint64_t host_memory_kb(const struct sp_ctx *ctx)
 	return found ? kb : 0;
 }
 
-/* The sources of events, with the numbers that attr.type uses for them. */
+/* Lists the sources of events, with their numbers in attr.type. */
 static struct sp_error *add_pmus(const struct sp_ctx *ctx, struct arena *arena,
 				 struct writer_info *info)
 {
@@ -115,7 +110,7 @@ static struct sp_error *add_pmus(const struct sp_ctx *ctx, struct arena *arena,
 		sp_error_free(error);
 		if (error || type < 0 || type > UINT32_MAX)
 			continue;
-		const char *name = copy_text(arena, entry->d_name);
+		const char *name = arena_strdup(arena, entry->d_name);
 		NEED(name);
 		pmus[info->pmu_count++] = (struct writer_pmu){(uint32_t)type, name};
 	}
@@ -137,14 +132,14 @@ static uint64_t to_ns(const struct timespec *time)
 	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
 }
 
-/* One moment on both clocks. */
+/* Reads both clocks at one moment. */
 static void add_clock(clockid_t clock, struct writer_info *info)
 {
 	struct timespec resolution, wall, now;
 	if (clock_getres(clock, &resolution) || clock_gettime(CLOCK_REALTIME, &wall) ||
 	    clock_gettime(clock, &now))
 		return;
-	info->clock_id = (uint32_t)clock;
+	info->clock_id = clock;
 	info->clock_resolution_ns = to_ns(&resolution);
 	info->clock_wall_ns = to_ns(&wall);
 	info->clock_ns = to_ns(&now);
@@ -181,10 +176,10 @@ struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline,
 {
 	struct writer_info info = {0};
 	long available = sysconf(_SC_NPROCESSORS_CONF), online = sysconf(_SC_NPROCESSORS_ONLN);
-	/* Numbers of CPUs may have holes: what counts is how far they go. */
+	/* Numbers of CPUs may have holes: the count is the highest number + 1. */
 	info.cpus_available = topology_cpu_limit(ctx);
 	if (!info.cpus_available && available > 0)
-		info.cpus_available = (uint32_t)available;
+		info.cpus_available = available;
 	info.cpus_online = online > 0 ? (uint32_t)online : 0;
 	info.total_memory_kb = host_memory_kb(ctx);
 	add_clock(clock, &info);

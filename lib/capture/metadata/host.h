@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Facts about the machine and the recorder, for the file's header. */
-#ifndef CAPTURE_METADATA_HOST_H
-#define CAPTURE_METADATA_HOST_H
+#pragma once
 
 #include <time.h>
 #include "base/arena.h"
@@ -9,13 +8,11 @@
 #include "writer/writer.h"
 
 /*
- * Unknown facts stay NULL or 0. Strings and arrays are the arena's. `cmdline` is copied without its
- * secrets (record/secrets.h).
+ * Reads the facts. Unknown ones stay NULL or 0. Strings and arrays are the arena's. `cmdline` is
+ * copied without its secrets (record/secrets.h).
  */
 struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline, clockid_t clock,
 			   struct arena *arena, struct writer_info *ret) SP_MUST_CHECK;
 
-/* The machine's memory in KiB; 0: unknown. */
+/* Returns the machine's memory in KiB; 0: unknown. */
 uint64_t host_memory_kb(const struct sp_ctx *ctx);
-
-#endif

@@ -16,19 +16,10 @@
 
 #define PROGRAMS_MAX 4096
 
-/* perf 6.1's: a longer one it takes for damage. */
+/* Limit of perf 6.1, which takes a longer one for damage. */
 #define INFO_SIZE_MAX 232
 #define INFO_SIZE \
 	(sizeof(struct bpf_prog_info) < INFO_SIZE_MAX ? sizeof(struct bpf_prog_info) : INFO_SIZE_MAX)
-
-static void put_program(struct put *put, const struct bpf_program *program)
-{
-	put_u32(put, (uint32_t)INFO_SIZE);
-	put_u32(put, program->data_size);
-	put_u64(put, program->have);
-	put_bytes(put, &program->info, INFO_SIZE);
-	put_bytes(put, program->data, program->data_size);
-}
 
 struct ids {
 	VEC(uint32_t);
@@ -44,7 +35,11 @@ static struct sp_error *add_programs(struct host_features *features, struct ids 
 		CLEANUP(bpf_program_deinit) struct bpf_program program;
 		if (!bpf_read_program(id, BPF_ALL_ARRAYS, &program))
 			continue;
-		put_program(&put, &program);
+		put_u32(&put, INFO_SIZE);
+		put_u32(&put, program.data_size);
+		put_u64(&put, program.have);
+		put_bytes(&put, &program.info, INFO_SIZE);
+		put_bytes(&put, program.data, program.data_size);
 		count++;
 		if (program.info.btf_id && vec_reserve(types, types->count + 1))
 			*vec_push(types) = program.info.btf_id;
@@ -73,8 +68,8 @@ static struct sp_error *add_types(struct host_features *features, struct ids *ty
 	struct put put = host_feature_begin(features, FEATURE_BPF_BTF);
 	size_t at = features->bytes.count;
 	put_u32(&put, 0);
-	for (size_t i = 0; i < types->count; i++)
-		count += put_types(&put, types->items[i]);
+	vec_each (type, types)
+		count += put_types(&put, *type);
 	host_feature_set_count(features, at, count);
 	return host_feature_end_or_drop(features, &put, count);
 }
@@ -82,7 +77,7 @@ static struct sp_error *add_types(struct host_features *features, struct ids *ty
 struct sp_error *host_features_bpf(struct host_features *features, const struct sp_ctx *ctx)
 {
 	struct ids types = {0};
-	/* System calls speak of this machine, not of one below another root. */
+	/* System calls describe this machine, not the one below another root. */
 	if (*ctx_root(ctx))
 		return NULL;
 	struct sp_error *error = add_programs(features, &types);

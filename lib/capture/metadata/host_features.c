@@ -27,7 +27,7 @@
 #define MEMORY_PATH "/sys/devices/system/memory"
 #define PMU_PATH "/sys/bus/event_source/devices"
 
-#define CACHES_OF_CPU 10   /* more levels and kinds than any CPU has */
+#define CACHES_OF_CPU 10   /* above the number of levels and kinds of any CPU */
 #define BLOCKS_MAX (1u << 24)
 
 /* -- Payloads -------------------------------------------------------------- */
@@ -86,7 +86,7 @@ void host_features_done(struct host_features *features)
 
 /* -- sysfs ----------------------------------------------------------------- */
 
-/* One line, without its end, the caller's to free; NULL where it is not there, or empty. */
+/* Reads one line without its end. The caller frees it. Returns NULL if it is missing or empty. */
 static char *line_of(const struct sp_ctx *ctx, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -130,8 +130,8 @@ static void cache_deinit(struct cache *cache)
 
 static void caches_deinit(struct caches *caches)
 {
-	for (size_t i = 0; i < caches->count; i++)
-		cache_deinit(&caches->items[i]);
+	vec_each (item, caches)
+		cache_deinit(item);
 	vec_deinit(caches);
 }
 
@@ -180,7 +180,7 @@ static struct sp_error *read_caches(const struct sp_ctx *ctx, uint32_t cpus, str
 	return NULL;
 }
 
-/* In the order of levels; of one level, as they were found. */
+/* Ordered by level, then as found. */
 static struct sp_error *add_caches(struct host_features *features, const struct sp_ctx *ctx,
 				   uint32_t cpus)
 {
@@ -190,10 +190,9 @@ static struct sp_error *add_caches(struct host_features *features, const struct 
 		return error;
 	struct put put = host_feature_begin(features, FEATURE_CACHE);
 	put_u32(&put, 1);
-	put_u32(&put, (uint32_t)caches.count);
+	put_u32(&put, caches.count);
 	for (uint32_t level = 0; level <= CACHES_OF_CPU; level++)
-		for (size_t i = 0; i < caches.count; i++) {
-			const struct cache *cache = &caches.items[i];
+		vec_each (cache, &caches) {
 			uint32_t at = cache->level < CACHES_OF_CPU ? cache->level : CACHES_OF_CPU;
 			if (at != level)
 				continue;
@@ -214,7 +213,7 @@ struct bits {
 	VEC(uint64_t);
 };
 
-/* The blocks of memory of a node; *bits_ret is one more than the highest. */
+/* Reads a node's blocks of memory. *bits_ret is the highest number + 1. */
 static struct sp_error *read_blocks(const struct sp_ctx *ctx, uint32_t node, struct bits *bits,
 				    uint64_t *bits_ret)
 {
@@ -264,7 +263,7 @@ static struct sp_error *add_memory(struct host_features *features, const struct 
 
 /* -- PMUs ------------------------------------------------------------------ */
 
-/* A count and the files of the PMU's folder caps; the count. */
+/* Writes the number of files in the PMU's folder caps, and the files. Returns the number. */
 static uint32_t put_caps(struct host_features *features, struct put *put, const struct sp_ctx *ctx,
 			 const char *pmu)
 {
@@ -288,13 +287,6 @@ static uint32_t put_caps(struct host_features *features, struct put *put, const 
 	return count;
 }
 
-static struct sp_error *add_cpu_caps(struct host_features *features, const struct sp_ctx *ctx)
-{
-	struct put put = host_feature_begin(features, FEATURE_CPU_PMU_CAPS);
-	bool any = put_caps(features, &put, ctx, "cpu");
-	return host_feature_end_or_drop(features, &put, any);
-}
-
 static struct sp_error *add_caps(struct host_features *features, const struct sp_ctx *ctx,
 				 const struct writer_info *info)
 {
@@ -316,7 +308,7 @@ static struct sp_error *add_caps(struct host_features *features, const struct sp
 	return host_feature_end_or_drop(features, &put, count);
 }
 
-/* Processors of several kinds have a PMU for each: cpu_core, cpu_atom. */
+/* CPUs of several kinds have a PMU for each kind: cpu_core, cpu_atom. */
 static struct sp_error *add_hybrid(struct host_features *features, const struct sp_ctx *ctx,
 				   const struct writer_info *info)
 {
@@ -344,7 +336,9 @@ struct sp_error *host_features_machine(struct host_features *features, const str
 {
 	TRY(add_caches(features, ctx, info->cpus_available));
 	TRY(add_memory(features, ctx, info));
-	TRY(add_cpu_caps(features, ctx));
+	struct put put = host_feature_begin(features, FEATURE_CPU_PMU_CAPS);
+	bool any = put_caps(features, &put, ctx, "cpu");
+	TRY(host_feature_end_or_drop(features, &put, any));
 	TRY(add_caps(features, ctx, info));
 	return add_hybrid(features, ctx, info);
 }

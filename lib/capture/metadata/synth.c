@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,8 +20,6 @@
 
 /* Limit of processes that are known to be large. */
 #define LARGE_MAX 65536
-
-DEFINE_CLEANUP(struct maps *, maps_free)
 
 struct sp_error *synth_new(struct sp_ctx *ctx, const struct perf_event_attr *attr, uint64_t id,
 			   struct record_buffer *buffer, struct synth **ret)
@@ -107,7 +104,9 @@ static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const stru
 	TRY(synth_namespaces(synth, pid, stat->tid));
 	TRY(synth_put(synth, &comm, pid, stat->tid));
 
-	/* A task that ended before the recording. The end of a new one is recorded. */
+	/*
+	 * Returns whether a task ended before the recording. The ends of later tasks are recorded.
+	 */
 	struct sp_record record = {
 		.type = PERF_RECORD_EXIT,
 		.task = {.pid = pid, .tid = stat->tid, .ppid = stat->ppid, .ptid = stat->ppid},
@@ -368,7 +367,7 @@ struct sp_error *synth_vdso(struct synth *synth)
 	error = put_build_id(synth, image);
 	if (!error)
 		error = record_encode_kept(synth->buffer, NAME, image->memory, image->size);
-	/* None is that large. */
+	/* No mapping is that large. */
 	if (error && sp_error_code(error) == SP_ERROR_LIMIT)
 		sp_error_free(take_ptr(error));
 	return error;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records of what was there before the recording began, made from /proc and /sys
- * as the kernel would have written them, with time 0 unless another is set (the sample_id that
- * `attr` asks for is there: pid, tid, id, time, and zeros). All append to a record_buffer.
+ * Synthesized records of the state before the recording, from /proc and /sys. They equal the
+ * kernel's records. Their time is 0 unless another is set, and they have the sample_id that `attr`
+ * requests: pid, tid, id, time, and zeros. All functions append to a record_buffer.
  */
-#ifndef CAPTURE_METADATA_SYNTH_H
-#define CAPTURE_METADATA_SYNTH_H
+#pragma once
 
 #include "base/ctx.h"
 #include "proc/proc_tasks.h"
@@ -109,5 +108,3 @@ struct sp_error *synth_cgroups(struct synth *synth) SP_MUST_CHECK;
  */
 struct sp_error *synth_processes(struct synth *synth, const struct task_list *processes,
 				 size_t *unreadable) SP_MUST_CHECK;
-
-#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bpf(2) lists programs by id; each says where its functions lie, how long they
- * are, and the types (BTF) that name them. The kernel's own name for a function
- * is "bpf_prog_TAG_NAME", as in kallsyms and in its KSYMBOL records.
+ * bpf(2) lists programs by id. Each has the addresses and sizes of its functions, and the types
+ * (BTF) that name them. The kernel's own name for a function is "bpf_prog_TAG_NAME", as in kallsyms
+ * and in its KSYMBOL records.
  */
 #include "capture/metadata/synth_internal.h"
 
@@ -16,8 +16,6 @@
 
 #define TAG_SIZE 8
 
-DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
-
 /* Returns an item of a program's array at `offset`; NULL: there are fewer than `count` items. */
 static const uint8_t *item_at(const struct bpf_program *program, uint64_t offset, uint32_t index,
 			      uint32_t count, uint32_t size)
@@ -26,8 +24,8 @@ static const uint8_t *item_at(const struct bpf_program *program, uint64_t offset
 }
 
 /*
- * The name by types. Without them the first function has the program's short name
- * (which may be ""), and the kernel calls all others "F".
+ * Returns the function's name by its type. Without types, the first function has the program's
+ * short name (which may be ""), and the kernel calls all others "F".
  */
 static const char *function_name(const struct bpf_program *program, uint32_t index,
 				 const uint8_t *types, uint32_t types_size)
@@ -53,7 +51,7 @@ static struct sp_error *put_program(struct synth *synth, uint32_t id)
 	const uint64_t wanted = BPF_KSYMS | BPF_FUNC_LENS | BPF_FUNC_INFO | BPF_PROG_TAGS;
 	CLEANUP(bpf_program_deinit) struct bpf_program program;
 	uint32_t types_size = 0;
-	/* It may have been unloaded meanwhile. */
+	/* The program may have been unloaded. */
 	if (!bpf_read_program(id, wanted, &program) || ~program.have & (BPF_KSYMS | BPF_FUNC_LENS))
 		return NULL;
 	const struct bpf_prog_info *info = &program.info;
@@ -112,7 +110,7 @@ struct sp_error *synth_bpf(struct synth *synth)
 {
 	struct kernel_reference reference;
 	bool allowed = false;
-	/* System calls speak of this machine, not of one below another root. */
+	/* System calls describe this machine, not the one below another root. */
 	struct sp_error *error = *ctx_root(synth->ctx) ? NULL : put_programs(synth, &allowed);
 	if (error || allowed || !kallsyms_reference(synth->ctx, &reference))
 		return error;

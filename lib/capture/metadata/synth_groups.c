@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Namespaces that tasks are in, and the control groups there are. */
-#include <string.h>
+/* Namespaces of tasks, and the existing control groups. */
 #include <sys/stat.h>
 #include "base/cleanup.h"
 #include "base/format.h"
@@ -9,7 +8,7 @@
 
 /* In the order of the kernel's records (NET_NS_INDEX and so on). */
 static const char *const namespaces[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
-#define NAMESPACE_COUNT (sizeof(namespaces) / sizeof(*namespaces))
+#define NAMESPACE_COUNT (count_of(namespaces))
 
 struct sp_error *synth_namespaces(struct synth *synth, uint32_t pid, uint32_t tid)
 {
@@ -29,7 +28,7 @@ struct sp_error *synth_namespaces(struct synth *synth, uint32_t pid, uint32_t ti
 		CLEANUP_FREE char *path = format_text(
 			"%s/proc/%u/task/%u/ns/%s", ctx_root(synth->ctx), pid, tid, namespaces[i]);
 		NEED(path);
-		/* Kernels built without one have no such file, and 0 in their records. */
+		/* Kernels without such a namespace lack the file, and have 0 in their records. */
 		if (stat(path, &stat_buffer))
 			continue;
 		found[i] = (struct sp_namespace){stat_buffer.st_dev, stat_buffer.st_ino};

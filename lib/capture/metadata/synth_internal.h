@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Functions that the files of synth share. */
-#ifndef CAPTURE_METADATA_SYNTH_INTERNAL_H
-#define CAPTURE_METADATA_SYNTH_INTERNAL_H
+#pragma once
 
 #include "base/hash.h"
 #include "capture/metadata/synth.h"
@@ -35,5 +34,3 @@ struct sp_error *synth_namespaces(struct synth *synth, uint32_t pid, uint32_t ti
 /* A KSYMBOL record of a BPF program or trampoline. */
 struct sp_error *synth_put_ksymbol(struct synth *synth, uint64_t start, uint64_t size,
 				   const char *name) SP_MUST_CHECK;
-
-#endif

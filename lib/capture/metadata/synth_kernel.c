@@ -26,9 +26,7 @@
 #define IMAGE_END_MOVED UINT64_C(0xffffffffc0000000)
 #define START_FIXED UINT64_C(0xffffffff81000000)
 
-DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
-
-/* The size of "START-END : Kernel code" in /proc/iomem; 0 where it is not said. */
+/* Returns the size of "START-END : Kernel code" in /proc/iomem; 0 if it is hidden. */
 static uint64_t code_size(const struct sp_ctx *ctx)
 {
 	static const char what[] = "Kernel code";
@@ -52,7 +50,7 @@ static uint64_t code_size(const struct sp_ctx *ctx)
 	return 0;
 }
 
-/* The end of the code by kallsyms: slow. */
+/* Finds the end of the code in kallsyms, which is slow. */
 static struct sp_error *end_by_symbols(const struct sp_ctx *ctx,
 				       const struct kernel_reference *reference, uint64_t *ret)
 {
@@ -64,7 +62,7 @@ static struct sp_error *end_by_symbols(const struct sp_ctx *ctx,
 		*ret = symbol.address;
 		return NULL;
 	}
-	/* A kernel without that symbol: its last one. */
+	/* In a kernel without that symbol, the last symbol is the end. */
 	for (size_t i = kallsyms_count(kallsyms); i > 0; i--) {
 		symbol = kallsyms_symbol(kallsyms, i - 1);
 		if (!symbol.module && symbol.address > *ret) {
@@ -113,7 +111,7 @@ static struct sp_error *put_build_id(struct synth *synth, const uint8_t *build_i
 	struct sp_record record = {
 		.type = SP_RECORD_HEADER_BUILD_ID,
 		.misc = PERF_RECORD_MISC_KERNEL | RECORD_MISC_BUILD_ID_SIZE,
-		.build_id = {.pid = KERNEL_PID, .build_id_size = (uint8_t)size, .filename = name},
+		.build_id = {.pid = KERNEL_PID, .build_id_size = size, .filename = name},
 	};
 	if (!size)
 		return NULL;
@@ -127,24 +125,20 @@ static struct sp_error *put_kernel(struct synth *synth, const struct kernel_refe
 	char name[64];
 	uint64_t end;
 	TRY(kernel_end(synth->ctx, reference, &end));
-	for (size_t i = 0; i < modules->count; i++)
-		if (modules->items[i].start > reference->address && modules->items[i].start < end)
-			end = modules->items[i].start;
+	vec_each (module, modules)
+		if (module->start > reference->address && module->start < end)
+			end = module->start;
 	snprintf(name, sizeof(name), "[kernel.kallsyms]%s", reference->name);
 	return put_map(synth, reference->address, end, reference->address, name);
 }
 
 static struct sp_error *put_modules(struct synth *synth, const struct kernel_modules *modules)
 {
-	for (size_t i = 0; i < modules->count; i++) {
-		const struct kernel_module *module = &modules->items[i];
-		struct sp_error *error =
-			put_build_id(synth, module->build_id, module->build_id_size, module->path);
-		if (!error && module->start && module->size)
-			error = put_map(synth, module->start, module->start + module->size, 0,
-					module->path);
-		if (error)
-			return error;
+	vec_each (module, modules) {
+		TRY(put_build_id(synth, module->build_id, module->build_id_size, module->path));
+		if (module->start && module->size)
+			TRY(put_map(synth, module->start, module->start + module->size, 0,
+				    module->path));
 	}
 	return NULL;
 }

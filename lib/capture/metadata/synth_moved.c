@@ -31,13 +31,11 @@
 
 #define PAGE 4096
 
-DEFINE_CLEANUP(struct maps *, maps_free)
-
 struct address_range {
 	uint64_t start, end;
 };
 
-/* A file's place in the process, as one of its mappings and one of its segments have it. */
+/* Place of a file in the process: a mapping of the file, and one of its segments. */
 struct moved_file {
 	const struct image *image;
 	const struct maps_entry *entry;
@@ -66,7 +64,7 @@ bool synth_is_memory(const char *path)
 {
 	static const char *const starts[] = {"//anon", "[anon", "/memfd:", "/anon_hugepage",
 					     "/dev/zero", "/SYSV"};
-	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+	for (size_t i = 0; i < count_of(starts); i++)
 		if (strncmp(path, starts[i], strlen(starts[i])) == 0)
 			return true;
 	return !*path;
@@ -76,7 +74,7 @@ static int read_page(void *bytes)
 {
 	struct page_job *job = bytes;
 	struct iovec local = {job->bytes, PAGE}, remote = {(void *)(uintptr_t)job->address, PAGE};
-	job->is_good = process_vm_readv((pid_t)job->tid, &local, 1, &remote, 1, 0) == PAGE;
+	job->is_good = process_vm_readv(job->tid, &local, 1, &remote, 1, 0) == PAGE;
 	return -1;
 }
 
@@ -160,9 +158,9 @@ static struct sp_error *prove_range(struct moved_code_search *search, struct mov
 			continue;
 		place->bias = entry->start - (entry->file_offset - start) -
 			      (in->vaddr & ~(uint64_t)(PAGE - 1));
-		for (size_t j = 0; j < image->loads.count; j++)
-			if (image->loads.items[j].executable)
-				TRY(prove(search, place, &image->loads.items[j], range, &is_part));
+		vec_each (load, &image->loads)
+			if (load->executable)
+				TRY(prove(search, place, load, range, &is_part));
 	}
 	return NULL;
 }

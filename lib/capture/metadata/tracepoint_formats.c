@@ -32,7 +32,7 @@ struct tracepoint_formats {
 	struct put put;
 };
 
-/* -- Which they are -------------------------------------------------------- */
+/* -- Selection ----------------------------------------------------------------- */
 
 static bool has_id(const struct tracepoint_formats *tracepoint_formats, const char *system, const char *name,
 		   uint64_t id)
@@ -46,17 +46,13 @@ static bool add_point(struct tracepoint_formats *tracepoint_formats, const char 
 	struct tracepoint point;
 	snprintf(point.system, sizeof(point.system), "%s", system);
 	snprintf(point.name, sizeof(point.name), "%s", name);
-	for (size_t i = 0; i < tracepoint_formats->points.count; i++)
-		if (!strcmp(tracepoint_formats->points.items[i].system, point.system) &&
-		    !strcmp(tracepoint_formats->points.items[i].name, point.name))
+	vec_each (item, &tracepoint_formats->points)
+		if (!strcmp(item->system, point.system) && !strcmp(item->name, point.name))
 			return true;
-	struct tracepoint *slot = vec_push(&tracepoint_formats->points);
-	if (slot)
-		*slot = point;
-	return slot;
+	return vec_append(&tracepoint_formats->points, point);
 }
 
-/* "SYSTEM:NAME" and perhaps modifiers, if it is that one. */
+/* Parses "SYSTEM:NAME", perhaps with modifiers. Returns whether the event is that tracepoint. */
 static bool point_of_name(const struct tracepoint_formats *tracepoint_formats, const struct sp_event *event,
 			  struct tracepoint *ret)
 {
@@ -70,11 +66,11 @@ static bool point_of_system(const struct tracepoint_formats *tracepoint_formats,
 {
 	CLEANUP(name_list_deinit) struct name_list names = {0};
 	(void)tracefs_names(&tracepoint_formats->tracefs, system, &names);
-	for (size_t i = 0; i < names.count; i++) {
-		if (!has_id(tracepoint_formats, system, names.items[i], id))
+	vec_each (item, &names) {
+		if (!has_id(tracepoint_formats, system, *item, id))
 			continue;
 		snprintf(ret->system, sizeof(ret->system), "%s", system);
-		snprintf(ret->name, sizeof(ret->name), "%s", names.items[i]);
+		snprintf(ret->name, sizeof(ret->name), "%s", *item);
 		return true;
 	}
 	return false;
@@ -116,7 +112,7 @@ static void put_text(struct tracepoint_formats *tracepoint_formats, size_t size_
 		     size_t size)
 {
 	uint64_t alternate = size;
-	uint32_t narrow = (uint32_t)size;
+	uint32_t narrow = size;
 	put_bytes(&tracepoint_formats->put, size_bytes == 8 ? (void *)&alternate : &narrow, size_bytes);
 	put_bytes(&tracepoint_formats->put, text, size);
 }
@@ -140,19 +136,19 @@ static void put_format(struct tracepoint_formats *tracepoint_formats, const stru
 	put_text(tracepoint_formats, 8, text, size);
 }
 
-/* How many are of that system; they are put behind it. */
+/* Returns the number of tracepoints of that system, and writes them after the number. */
 static void put_events(struct tracepoint_formats *tracepoint_formats, const char *system)
 {
 	uint32_t count = 0;
-	for (size_t i = 0; i < tracepoint_formats->points.count; i++)
-		count += !strcmp(tracepoint_formats->points.items[i].system, system);
+	vec_each (point, &tracepoint_formats->points)
+		count += !strcmp(point->system, system);
 	put_u32(&tracepoint_formats->put, count);
-	for (size_t i = 0; i < tracepoint_formats->points.count; i++)
-		if (!strcmp(tracepoint_formats->points.items[i].system, system))
-			put_format(tracepoint_formats, &tracepoint_formats->points.items[i]);
+	vec_each (item, &tracepoint_formats->points)
+		if (!strcmp(item->system, system))
+			put_format(tracepoint_formats, item);
 }
 
-/* Whether no one before is of the same system; ftrace's own have a place of their own. */
+/* Returns whether a tracepoint is the first of its system. ftrace's own are written elsewhere. */
 static bool begins_system(const struct tracepoint_formats *tracepoint_formats, size_t index)
 {
 	const struct tracepoint *points = tracepoint_formats->points.items;
@@ -170,7 +166,7 @@ static void put_all(struct tracepoint_formats *tracepoint_formats)
 	put_bytes(put, magic, sizeof(magic));
 	put_u8(put, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	put_u8(put, sizeof(long));
-	put_u32(put, (uint32_t)sysconf(_SC_PAGESIZE));
+	put_u32(put, sysconf(_SC_PAGESIZE));
 	put_bytes(put, page, sizeof(page));
 	put_file(tracepoint_formats, 8, "events/header_page");
 	put_bytes(put, event, sizeof(event));

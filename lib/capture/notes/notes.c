@@ -11,8 +11,8 @@ static void free_note(struct kept_note *note)
 
 void notes_deinit(struct notes *notes)
 {
-	for (size_t i = 0; i < notes->count; i++)
-		free_note(&notes->items[i]);
+	vec_each (note, notes)
+		free_note(note);
 	vec_deinit(notes);
 }
 
@@ -53,8 +53,8 @@ struct sp_error *notes_add_text(struct notes *notes, uint32_t kind, const char *
 
 struct sp_error *notes_add_planned(struct notes *notes, const struct event_notes *planned)
 {
-	for (size_t i = 0; i < planned->count; i++)
-		TRY(notes_add_text(notes, NOTE_EVENT, planned->items[i].line));
+	vec_each (item, planned)
+		TRY(notes_add_text(notes, NOTE_EVENT, item->line));
 	return NULL;
 }
 

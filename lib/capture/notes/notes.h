@@ -3,8 +3,7 @@
  * Notes of a recording: sentences about how it was made. Each is kept, shown to the user, and
  * written to each file. struct notes owns its strings. All functions fail only when out of memory.
  */
-#ifndef CAPTURE_NOTES_NOTES_H
-#define CAPTURE_NOTES_NOTES_H
+#pragma once
 
 #include <string.h>
 #include "base/vec.h"
@@ -25,11 +24,11 @@ struct notes {
 
 void notes_deinit(struct notes *notes);
 
-/* Keeps a note; copies its text and object. */
+/* Adds a note; copies its text and object. */
 struct sp_error *notes_add_copy(struct notes *notes, const struct sp_note *note) SP_MUST_CHECK;
 struct sp_error *notes_add_text(struct notes *notes, uint32_t kind, const char *text) SP_MUST_CHECK;
 
-/* Keeps all notes about how events were planned. */
+/* Adds all notes about how events were planned. */
 struct sp_error *notes_add_planned(struct notes *notes, const struct event_notes *planned) SP_MUST_CHECK;
 
 /* Makes a note: enum note_kind, object (a string or NULL), and the kind's values. */
@@ -43,7 +42,7 @@ struct sp_error *notes_add_planned(struct notes *notes, const struct event_notes
 struct sp_error *notes_write(struct notes *notes, uint64_t time_ns,
 			     struct record_buffer *records) SP_MUST_CHECK;
 
-/* Receives notes of the current file alone. The time is that of the recording's clock. */
+/* Receives notes for the current file only. The time is by the recording's clock. */
 struct note_records {
 	struct record_buffer *records; /* borrowed; records are appended */
 	uint64_t time_ns;
@@ -52,10 +51,8 @@ struct note_records {
 /* Writes a note at once; it is not kept. */
 struct sp_error *notes_write_once(const struct note_records *to, struct sp_note note) SP_MUST_CHECK;
 
-/* A new file begins: it lacks all notes. */
+/* Begins a new file: it lacks all notes. */
 static inline void notes_restart(struct notes *notes)
 {
 	notes->written = 0;
 }
-
-#endif

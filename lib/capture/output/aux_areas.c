@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 
-/* perf's, for who may lock as much, and for others. */
+/* perf's sizes: for users who may lock that much, and for others. */
 #define AREA_BYTES ((uint64_t)4 << 20)
 #define AREA_BYTES_USER ((uint64_t)128 << 10)
 
@@ -37,7 +37,7 @@ static uint64_t area_bytes(uint64_t page_size, uint64_t requested)
 	return size;
 }
 
-/* The kernel takes what samples hold from the area of their group's leader. */
+/* The kernel copies parts of the area of the group's leader into samples. */
 static struct sp_error *sample_area(struct event_specs *specs, const struct auxtrace_pmu *pmu,
 				    uint32_t bytes, size_t index)
 {
@@ -57,15 +57,6 @@ static struct sp_error *sample_area(struct event_specs *specs, const struct auxt
 		spec->terms.aux_sample_bytes = bytes;
 	}
 	return NULL;
-}
-
-/* A watermark below the area's size leaves room while the trace is taken. */
-static void request_area(const struct aux_areas *areas, struct perf_event_attr *attr)
-{
-	uint64_t bytes = areas->area_bytes / 4;
-	if (!areas->snapshot && !areas->sampled)
-		attr->aux_watermark = (uint32_t)(bytes < UINT32_MAX ? bytes : UINT32_MAX);
-	attr->size = sizeof(*attr);
 }
 
 static struct sp_error *cannot_describe(const struct sp_ctx *ctx, const struct auxtrace_pmu *pmu)
@@ -92,7 +83,7 @@ struct sp_error *aux_areas_find(struct aux_areas *areas, const struct sp_ctx *ct
 			return cannot_describe(ctx, &pmu);
 		areas->pmu = pmu;
 		index = i;
-		/* Tracing takes no samples; perf sets no frequency either. */
+		/* A tracing event takes no samples; perf sets no frequency either. */
 		specs->items[i].terms.given |= EVENT_TERM_PERIOD;
 		specs->items[i].terms.given &= ~(uint32_t)EVENT_TERM_FREQ;
 		specs->items[i].terms.period = 1;
@@ -103,7 +94,12 @@ struct sp_error *aux_areas_find(struct aux_areas *areas, const struct sp_ctx *ct
 	areas->sampled = options->buffers.aux_sample_bytes;
 	areas->area_bytes = area_bytes(page_size, options->buffers.aux_bytes);
 	areas->event = index;
-	request_area(areas, &specs->items[index].attr);
+	/* A watermark below the area's size leaves room while the trace is read. */
+	struct perf_event_attr *attr = &specs->items[index].attr;
+	uint64_t bytes = areas->area_bytes / 4;
+	if (!areas->snapshot && !areas->sampled)
+		attr->aux_watermark = (uint32_t)(bytes < UINT32_MAX ? bytes : UINT32_MAX);
+	attr->size = sizeof(*attr);
 	if (areas->sampled && areas->snapshot)
 		return error_new(SP_ERROR_INVALID, "--aux-sample and --snapshot cannot be combined");
 	return areas->sampled
@@ -135,8 +131,8 @@ struct sp_error *aux_areas_drain(struct aux_areas *areas, struct write_queue *wr
 
 void aux_areas_deinit(struct aux_areas *areas)
 {
-	for (size_t i = 0; i < areas->count; i++)
-		aux_deinit(&areas->items[i].aux);
+	vec_each (area, areas)
+		aux_deinit(&area->aux);
 	free(areas->items);
 	areas->items = NULL;
 	areas->count = 0;

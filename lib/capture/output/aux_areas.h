@@ -3,8 +3,7 @@
  * The AUX areas of a recording's tracing event: which event has them, how it is opened, and their way to the
  * file. All functions belong to the thread that drains.
  */
-#ifndef CAPTURE_OUTPUT_AUX_AREAS_H
-#define CAPTURE_OUTPUT_AUX_AREAS_H
+#pragma once
 
 #include "capture/config/capture_options.h"
 #include "capture/output/auxtrace.h"
@@ -32,7 +31,10 @@ struct sp_error *aux_areas_find(struct aux_areas *areas, const struct sp_ctx *ct
 				const struct capture_options *options, uint64_t page_size,
 				struct event_specs *specs) SP_MUST_CHECK;
 
-/* Adds what a tracing event needs of all events: the kernel's clock, and the areas before the start. */
+/*
+ * Sets what the tracing event needs of all events: the kernel's clock, and areas that are mapped
+ * before the start.
+ */
 void aux_areas_request(const struct aux_areas *areas, struct event_request *request);
 
 /* Writes the content of all areas. *drained_ret is set if there was any. */
@@ -41,5 +43,3 @@ struct sp_error *aux_areas_drain(struct aux_areas *areas, struct write_queue *wr
 
 /* Unmaps the areas. */
 void aux_areas_deinit(struct aux_areas *areas);
-
-#endif

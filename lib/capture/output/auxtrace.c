@@ -7,7 +7,7 @@
 
 #define HEADER_SIZE 48
 
-/* When it was taken, by the clock that traces have where there is one. */
+/* Returns the time of the trace, by the clock of traces if there is one. */
 static uint64_t reference_now(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -15,24 +15,6 @@ static uint64_t reference_now(void)
 #else
 	return clock_ns(CLOCK_MONOTONIC_RAW);
 #endif
-}
-
-/* The record; `size` is that of the trace behind it, `offset` where in the area's whole it is. */
-static struct sp_error *put_header(const struct auxtrace_area *area, uint64_t size,
-				   uint64_t offset, struct record_buffer *buffer)
-{
-	struct put put = {.buffer = buffer};
-	put_u32(&put, SP_RECORD_AUXTRACE);
-	put_u16(&put, 0);
-	put_u16(&put, HEADER_SIZE);
-	put_u64(&put, size);
-	put_u64(&put, offset);
-	put_u64(&put, reference_now());
-	put_u32(&put, area->index);
-	put_u32(&put, (uint32_t)area->tid);
-	put_u32(&put, area->cpu);
-	put_u32(&put, 0);
-	return put.no_memory ? error_no_memory() : NULL;
 }
 
 struct sp_error *auxtrace_drain(struct auxtrace_area *area, struct write_queue *write_queue,
@@ -48,9 +30,24 @@ struct sp_error *auxtrace_drain(struct auxtrace_area *area, struct write_queue *
 	uint64_t size = extent.end - extent.begin;
 	if (!size)
 		return NULL;
-	/* Padded, so that what follows in the file is aligned. */
-	size_t pad = (size_t)(-size & 7);
-	struct sp_error *error = put_header(area, size + pad, extent.begin, &header);
+	/* The padding aligns the next record in the file. */
+	size_t pad = -size & 7;
+	/*
+	 * Makes the record. `size`: bytes of the trace that follows; `offset`: their position in
+	 * all bytes of the area.
+	 */
+	struct put put = {.buffer = &header};
+	put_u32(&put, SP_RECORD_AUXTRACE);
+	put_u16(&put, 0);
+	put_u16(&put, HEADER_SIZE);
+	put_u64(&put, size + pad);
+	put_u64(&put, extent.begin);
+	put_u64(&put, reference_now());
+	put_u32(&put, area->index);
+	put_u32(&put, area->tid);
+	put_u32(&put, area->cpu);
+	put_u32(&put, 0);
+	struct sp_error *error = put.no_memory ? error_no_memory() : NULL;
 	if (!error) {
 		struct iovec spans[4] = {{header.items, header.count}};
 		int count = 1 + aux_spans(&area->aux, extent.begin, extent.end, spans + 1);

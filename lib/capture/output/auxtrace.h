@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Traces: what PMUs write into AUX areas, on its way into the file. An area's bytes become an
- * AUXTRACE record, its trace behind it; an AUXTRACE_INFO record near the start of the file tells
- * the decoder what machine and what settings it is of.
+ * Traces that PMUs write into AUX areas, as records. Bytes of an area follow an AUXTRACE record. An
+ * AUXTRACE_INFO record near the start of the file states machine and settings for the decoder.
  */
-#ifndef CAPTURE_OUTPUT_AUXTRACE_H
-#define CAPTURE_OUTPUT_AUXTRACE_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include "base/ctx.h"
@@ -32,9 +30,8 @@ struct auxtrace_pmu {
 };
 
 /*
- * The tracing PMU that an event is of; type AUXTRACE_NONE if it is of none. Of the PMUs that
- * perf's decoders know: intel_pt, intel_bts, cs_etm, arm_spe_*, cpum_sf (its diagnostic
- * event), hisi_ptt*, vpa_dtl.
+ * Returns the type of an event's tracing PMU, if perf has a decoder for it: intel_pt, intel_bts,
+ * cs_etm, arm_spe_*, cpum_sf (its diagnostic event), hisi_ptt*, vpa_dtl; AUXTRACE_NONE otherwise.
  */
 struct auxtrace_pmu auxtrace_pmu_of(const struct sp_ctx *ctx, const struct perf_event_attr *attr);
 
@@ -49,9 +46,9 @@ struct auxtrace_settings {
 };
 
 /*
- * Appends the AUXTRACE_INFO record. `page` is a ring's control page: its clock conversion is
- * part of it. Fails with SP_ERROR_UNSUPPORTED where what the decoder needs cannot be found
- * (CoreSight's registers).
+ * Appends the AUXTRACE_INFO record. `page`: a ring's control page, from which the clock conversion
+ * is copied. Fails with SP_ERROR_UNSUPPORTED if data for the decoder cannot be found (CoreSight's
+ * registers).
  */
 struct sp_error *auxtrace_put_info(const struct sp_ctx *ctx, const struct auxtrace_pmu *pmu,
 				   const struct perf_event_mmap_page *page,
@@ -72,5 +69,3 @@ struct auxtrace_area {
  */
 struct sp_error *auxtrace_drain(struct auxtrace_area *area, struct write_queue *write_queue,
 				uint64_t *taken_ret) SP_MUST_CHECK;
-
-#endif

@@ -39,7 +39,7 @@ static const struct kind {
 
 static enum auxtrace_type type_of(const char *name)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+	for (size_t i = 0; i < count_of(kinds); i++)
 		if (!(kinds[i].is_prefix ? strncmp(name, kinds[i].name, strlen(kinds[i].name))
 					 : strcmp(name, kinds[i].name)))
 			return kinds[i].type;
@@ -210,7 +210,7 @@ struct sp_error *auxtrace_put_info(const struct sp_ctx *ctx, const struct auxtra
 		buffer->count = begin;
 		return error;
 	}
-	uint16_t size = (uint16_t)(buffer->count - begin);
+	uint16_t size = buffer->count - begin;
 	memcpy(buffer->items + begin + 6, &size, sizeof(size));
 	return NULL;
 }

@@ -2,7 +2,6 @@
 #include "capture/output/batch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * A span of its own costs the kernel about as much as copying this many bytes;
@@ -74,7 +73,7 @@ struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, ui
 		TRY(batch_add_ring(batch, ring, begin, part));
 		begin = part;
 	}
-	size_t size = (size_t)(end - begin);
+	size_t size = end - begin;
 	if (!size)
 		return NULL;
 	if (size < COPY_BELOW || batch->copy_all)
@@ -97,9 +96,7 @@ struct sp_error *batch_add_bytes(struct batch *batch, const void *bytes, size_t 
 
 struct sp_error *batch_release(struct batch *batch, struct ring *ring, uint64_t position)
 {
-	struct batch_release *release = vec_push(&batch->releases);
-	NEED(release);
-	*release = (struct batch_release){ring, position};
+	NEED(vec_append(&batch->releases, (struct batch_release){ring, position}));
 	return NULL;
 }
 
@@ -108,8 +105,8 @@ struct sp_error *batch_flush(struct batch *batch)
 	struct sp_error *error = NULL;
 	if (batch->span_count)
 		error = batch->sink->write(batch->sink->arg, batch->spans, batch->span_count);
-	for (size_t i = 0; i < batch->releases.count; i++)
-		ring_release(batch->releases.items[i].ring, batch->releases.items[i].position);
+	vec_each (release, &batch->releases)
+		ring_release(release->ring, release->position);
 	batch->releases.count = 0;
 	batch->span_count = 0;
 	batch->size = batch->copied = 0;

@@ -3,8 +3,7 @@
  * A sink receives the drained records: whole records, as spans of memory that are valid during
  * the call only. It waits for nothing but the storage itself.
  */
-#ifndef CAPTURE_OUTPUT_BATCH_H
-#define CAPTURE_OUTPUT_BATCH_H
+#pragma once
 
 #include <sys/uio.h>
 #include "base/error.h"
@@ -21,9 +20,8 @@ struct sink {
 #define BATCH_COPY_SIZE 65536
 
 /*
- * Spans on their way to a sink. A ring's bytes are given back to the kernel once
- * the sink has them: batch_add_ring() says which bytes are of a ring, and
- * batch_release() how far it has been read.
+ * Spans on their way to a sink. A ring's bytes are given back to the kernel once the sink has them:
+ * batch_add_ring() says which bytes are of a ring, and batch_release() how far it has been read.
  */
 struct batch {
 	const struct sink *sink;
@@ -70,5 +68,3 @@ struct sp_error *batch_release(struct batch *batch, struct ring *ring,
  * cannot be written is not waited for.
  */
 struct sp_error *batch_flush(struct batch *batch) SP_MUST_CHECK;
-
-#endif

@@ -62,27 +62,6 @@ static struct sp_error *add_known(struct dsos *dsos, const uint8_t *build_id, ui
 	return NULL;
 }
 
-static struct sp_error *add_unknown(struct dsos *dsos, const uint8_t *record, const char *name)
-{
-	bool added;
-	struct dso_unknown unknown = {
-		.path = name,
-		.pid = bytes_u32(record + MMAP2_PID),
-		.maj = bytes_u32(record + MMAP2_MAJ),
-		.min = bytes_u32(record + MMAP2_MIN),
-		.ino = bytes_u64(record + MMAP2_INO),
-	};
-	uint64_t file = hash_pair(makedev(unknown.maj, unknown.min), unknown.ino);
-	NEED(u64map_put(&dsos->index, hash_pair(file, (uintptr_t)name), 0, &added));
-	if (!added)
-		return NULL;
-	struct dso_unknown *slot = vec_push(&dsos->unknown);
-	NEED(slot);
-	*slot = unknown;
-	dsos->table_bytes += feature_build_id_bytes(name);
-	return NULL;
-}
-
 static struct sp_error *add_mmap2(struct dsos *dsos, const struct perf_event_header *header,
 				  const uint8_t *record)
 {
@@ -95,10 +74,24 @@ static struct sp_error *add_mmap2(struct dsos *dsos, const struct perf_event_hea
 	uint8_t size = record[MMAP2_BUILD_ID_SIZE];
 	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && size && size <= BUILD_ID_MAX)
 		return add_known(dsos, record + MMAP2_BUILD_ID, size, name);
-	/* "//anon", "[vdso]" and the like are no files. */
+	/* "//anon", "[vdso]" and similar names are no files. */
 	if (name[0] != '/' || name[1] == '/')
 		return NULL;
-	return add_unknown(dsos, record, name);
+	bool added;
+	struct dso_unknown unknown = {
+		.path = name,
+		.pid = bytes_u32(record + MMAP2_PID),
+		.maj = bytes_u32(record + MMAP2_MAJ),
+		.min = bytes_u32(record + MMAP2_MIN),
+		.ino = bytes_u64(record + MMAP2_INO),
+	};
+	uint64_t file = hash_pair(makedev(unknown.maj, unknown.min), unknown.ino);
+	NEED(u64map_put(&dsos->index, hash_pair(file, (uintptr_t)name), 0, &added));
+	if (!added)
+		return NULL;
+	NEED(vec_append(&dsos->unknown, unknown));
+	dsos->table_bytes += feature_build_id_bytes(name);
+	return NULL;
 }
 
 static struct sp_error *add_build_id(struct dsos *dsos, const struct perf_event_header *header,
@@ -138,7 +131,7 @@ struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes, size_
 	return error;
 }
 
-/* Opens the file that was mapped; NULL if its path in `root` (NULL: here) is another file now. */
+/* Opens the mapped file; NULL if its path in `root` (NULL: here) has another file now. */
 static struct image *open_mapped(struct proxies *proxies, const char *root,
 				 const struct dso_unknown *unknown)
 {

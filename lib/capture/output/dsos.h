@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The files that were mapped, each once, with their build-ids: for the file's
- * feature table, where readers look for them.
- */
-#ifndef CAPTURE_OUTPUT_DSOS_H
-#define CAPTURE_OUTPUT_DSOS_H
+/* The mapped files, each once, with their build-ids, for the file's feature table. */
+#pragma once
 
 #include <stdbool.h>
 #include <sprof/record.h>
@@ -27,8 +23,8 @@ struct dsos {
 	struct { VEC(struct sp_build_id); } known;
 	struct { VEC(struct dso_unknown); } unknown;
 	struct record_buffer contents; /* records of files without a build-id (record/content.h) */
-	uint64_t table_bytes; /* at most, of all of them in the file's table */
-	bool full;            /* there were more than are kept */
+	uint64_t table_bytes; /* limit of bytes of all of them in the file's table */
+	bool full;            /* some files were left out */
 };
 
 /*
@@ -42,17 +38,15 @@ struct dsos {
 void dsos_deinit(struct dsos *dsos);
 
 /*
- * Takes what the executable MMAP2 and HEADER_BUILD_ID records among `size` bytes of whole
- * records say. Fails only when out of memory.
+ * Adds the files of executable MMAP2 and HEADER_BUILD_ID records among `size` bytes of whole
+ * records. Fails only when out of memory.
  */
 struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes,
 				  size_t size) SP_MUST_CHECK;
 
 /*
- * Reads missing build-ids from the files, if they are still the mapped ones. Files
- * without a build-id are hashed, up to 256 MB in all. Stops after 4,096 files that are gone.
- * Proxies (NULL: none) open the files.
+ * Reads missing build-ids from the files, if these are still the mapped ones. Hashes files without
+ * a build-id, up to 256 MB in all. Stops after 4,096 missing files. Proxies (NULL: none) open the
+ * files.
  */
 struct sp_error *dsos_complete(struct dsos *dsos, struct proxies *proxies) SP_MUST_CHECK;
-
-#endif

@@ -3,7 +3,6 @@
 #include "capture/output/recording_files.h"
 
 #include <string.h>
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/metadata/host.h"
 #include "capture/metadata/host_features.h"
@@ -45,8 +44,8 @@ static struct sp_error *describe_groups(struct host_features *features,
 		if (event->member_count <= 1)
 			continue;
 		feature_put_string(&put, event->group_name ? event->group_name : "{anon_group}");
-		put_u32(&put, (uint32_t)i);
-		put_u32(&put, (uint32_t)event->member_count);
+		put_u32(&put, i);
+		put_u32(&put, event->member_count);
 	}
 	return host_feature_end(features, &put);
 }
@@ -57,7 +56,7 @@ static struct sp_error *add_flag(struct host_features *features, enum file_featu
 	return host_feature_end(features, &put);
 }
 
-/* Adds all features that are payloads from here on. */
+/* Adds all features that are prepared as payloads. */
 static struct sp_error *add_features(struct file_maker *maker, const struct event_plan *plan,
 				     struct notes *notes)
 {
@@ -91,8 +90,7 @@ static struct sp_error *copy_events(struct file_maker *maker, const struct sp_ev
 		size_t size = events[i].id_count * sizeof(*events[i].ids);
 		uint64_t *ids = arena_alloc(&maker->arena, size ?: 1);
 		*event = events[i];
-		if (event->name && !(event->name = arena_copy_string(&maker->arena, event->name,
-								     strlen(event->name))))
+		if (event->name && !(event->name = arena_strdup(&maker->arena, event->name)))
 			return error_no_memory();
 		NEED(ids);
 		if (size)
@@ -107,7 +105,7 @@ static struct sp_error *new_maker(struct recording *recording, const struct reco
 	const struct sp_capture_output *output = &options->options->output;
 	struct file_maker *maker = calloc(1, sizeof(*maker));
 	NEED(maker);
-	maker->file = -1;
+	maker->file = maker->current = -1;
 	recording->rotation.maker = maker;
 	pthread_mutex_init(&maker->lock, NULL);
 	maker->ctx = options->ctx;
@@ -127,7 +125,8 @@ static struct sp_error *fill_maker(struct recording *recording, const struct rec
 				  &maker->info);
 	if (!error)
 		error = add_features(maker, options->plan, &recording->notes);
-	maker->info.compression_level = (int)output->compression_level;
+	maker->info.compression_level = output->compression_level;
+	maker->info.in_memory = output->in_memory;
 	maker->info.durability = output->sync ? &maker->durability : NULL;
 	return error;
 }
@@ -174,7 +173,7 @@ struct sp_error *recording_open(struct recording *recording, const struct record
 	rotation->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!error)
 		error = check_limits(rotation, writer);
-	/* From here on, the writer belongs to the thread, until the recording is closed. */
+	/* The writer now belongs to the thread, until the recording is closed. */
 	write_queue_begin(recording->write_queue, writer);
 	recording->batch.copy_all = options->copies_records;
 	return error;

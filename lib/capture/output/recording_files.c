@@ -3,13 +3,13 @@
 
 #include "base/clock.h"
 
-/* Marks and commits are at least this far apart, and hold all that was written before. */
+/* Minimum time between marks and commits. */
 #define COMMIT_NS 200000000
 
-/* Bytes of notes, marks and losses in a round, at most. */
+/* Limit of bytes of notes, marks and losses in a round. */
 #define SLACK_BYTES 4096
 
-/* Bytes of metadata that are handed to the queue at once, when a file begins. */
+/* Bytes of metadata in one call of the queue, at the begin of a file. */
 #define PART_BYTES 131072
 
 struct sp_error *recording_init(struct recording *recording, uint32_t sample_id_at,
@@ -73,7 +73,9 @@ static struct sp_error *add_dropped(struct recording *recording, const struct re
 {
 	struct write_queue_dropped dropped;
 	struct sp_error *error = NULL;
-	/* While there is no room: often enough to show when that was. */
+	/*
+	 * Losses are reported while the queue is full: often enough to show when samples were lost.
+	 */
 	bool now = last || clock_ns(CLOCK_MONOTONIC) - recording->commit_ns >= COMMIT_NS;
 	while (!error && write_queue_next_dropped(recording->write_queue, now, &dropped)) {
 		const struct sp_record record = {
@@ -87,8 +89,8 @@ static struct sp_error *add_dropped(struct recording *recording, const struct re
 }
 
 /*
- * A reader takes it that nothing after a mark is older than the mark before it: so samples that
- * were unwound since then must come first.
+ * Readers rely on it that no record after a mark is older than the mark before it. So samples that
+ * were unwound since then must be written first.
  */
 static struct sp_error *add_mark(struct recording *recording, const struct recording_progress *progress,
 				 bool *added_ret)

@@ -12,8 +12,7 @@
  *
  * All functions belong to one thread. Times are those of the recording's clock, in ns.
  */
-#ifndef CAPTURE_OUTPUT_RECORDING_FILES_H
-#define CAPTURE_OUTPUT_RECORDING_FILES_H
+#pragma once
 
 #include "capture/notes/notes.h"
 #include "capture/output/aux_areas.h"
@@ -42,13 +41,16 @@ struct recording {
 	struct record_buffer extra;     /* records of the recorder, not yet added */
 	struct notes notes;
 	bool holds_metadata;            /* metadata is only remembered, until a file is requested */
-	bool closed;                    /* there is no file any more */
-	bool dirty;                     /* something was written since the last commit */
+	bool closed;                    /* the last file has ended */
+	bool dirty;                     /* records were written since the last commit */
 	uint64_t marked_ns;             /* latest time of all records before the last mark */
 	uint64_t commit_ns;             /* CLOCK_MONOTONIC of the last commit; 0: none */
 };
 
-/* Starts the queue. The arguments are offsets of the event's id and of the CPU in a SAMPLE. */
+/*
+ * Starts the queue. `sample_id`, `sample_cpu`: offsets of the event's id and of the CPU in a
+ * SAMPLE.
+ */
 struct sp_error *recording_init(struct recording *recording, uint32_t sample_id_at,
 				uint32_t sample_cpu_at) SP_MUST_CHECK;
 void recording_deinit(struct recording *recording);
@@ -78,23 +80,26 @@ struct sp_error *recording_add(struct recording *recording, const uint8_t *bytes
 /* Adds `synthesised`, and empties it. */
 struct sp_error *recording_add_synthesised(struct recording *recording) SP_MUST_CHECK;
 
-/* How far the recording has come. */
+/* Progress of the recording. */
 struct recording_progress {
 	uint64_t now_ns;       /* time for records that are made now */
 	uint64_t seen_ns;      /* latest time of all records that were read */
-	uint64_t unwritten_ns; /* time of the oldest sample that is still unwound; UINT64_MAX: none */
+	uint64_t unwritten_ns; /* time of the oldest sample that waits for its unwinding;
+			        * UINT64_MAX: none */
 	const struct perf_event_attr *attr; /* event of the losses */
 };
 
 /*
- * Ends a round: adds notes and losses, and commits if the last commit is 0.2 s ago, or if this round is
- * the `last`.
+ * Ends a round: adds notes and losses. Commits if the last commit was 0.2 s ago, or if it is the
+ * `last` round.
  */
 struct sp_error *recording_end_round(struct recording *recording,
 				     const struct recording_progress *progress,
 				     bool last) SP_MUST_CHECK;
 
-/* Marks that all records before have been written (FINISHED_ROUND), and commits them to the file. */
+/*
+ * Marks that all earlier records have been written (FINISHED_ROUND), and commits them to the file.
+ */
 struct sp_error *recording_commit(struct recording *recording,
 				  const struct recording_progress *progress) SP_MUST_CHECK;
 
@@ -104,30 +109,28 @@ struct recording_end {
 	uint64_t samples;           /* samples in this file and all before it */
 };
 
-/* Ends the file and begins the next, without metadata; recording_write_live() comes next. */
+/* Ends the file and begins the next, without metadata. Call recording_write_live() next. */
 struct sp_error *recording_change(struct recording *recording,
 				  const struct recording_end *end) SP_MUST_CHECK;
 
-/* Writes the tasks and mappings that live, as of the oldest sample that may still come. */
+/* Writes the live tasks and mappings, as of the oldest sample that may still come. */
 struct sp_error *recording_write_live(struct recording *recording) SP_MUST_CHECK;
 
-/* The new file has all that a file begins with: its samples begin here. */
+/* Ends the begin of a new file: its samples follow. */
 void recording_begin_samples(struct recording *recording);
 
 /* Ends the last file. */
 struct sp_error *recording_close(struct recording *recording,
 				 const struct recording_end *end) SP_MUST_CHECK;
 
-/* Gives the file up: a file of that name from an earlier recording stays. */
+/* Abandons the file: an older file of that name stays. */
 void recording_abandon(struct recording *recording);
 
-/* Returns the bytes that closing the file adds to it, at most. */
+/* Returns the limit of the bytes that closing adds to the file. */
 uint64_t recording_closing_bytes(const struct recording *recording);
 
 /* Returns the largest size that the file can have after `more` bytes, once it is closed. */
 uint64_t recording_bytes_after(const struct recording *recording, uint64_t more);
 
-/* Returns how large this file may become; 0: no limit. *ends_ret: the recording ends there. */
+/* Returns the size limit of this file; 0: none. *ends_ret: the recording ends there. */
 uint64_t recording_limit(const struct recording *recording, bool *ends_ret);
-
-#endif

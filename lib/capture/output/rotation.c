@@ -2,6 +2,7 @@
 #include "capture/output/rotation.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ struct sp_error *rotation_init(struct rotation *rotation,
 /* Number of complete files that stay open until they are reported. */
 #define DONE_OPEN_MAX 32
 
-/* Closes the file that was reported before, unless it was taken. */
+/* Closes the previously reported file, unless its descriptor was taken. */
 static void replace_file(struct file_maker *maker, int fd)
 {
 	if (maker->file >= 0)
@@ -45,13 +46,15 @@ static void file_maker_free(struct file_maker *maker)
 	if (!maker)
 		return;
 	replace_file(maker, -1);
-	for (size_t i = 0; i < maker->done.count; i++) {
-		if (maker->done.items[i].fd >= 0)
-			close(maker->done.items[i].fd);
-		free(maker->done.items[i].path);
+	if (maker->current >= 0)
+		close(maker->current);
+	vec_each (item, &maker->done) {
+		if (item->fd >= 0)
+			close(item->fd);
+		free(item->path);
 	}
-	for (size_t i = 0; i < maker->kept.count; i++)
-		free(maker->kept.items[i]);
+	vec_each (item, &maker->kept)
+		free(*item);
 	vec_deinit(&maker->done);
 	vec_deinit(&maker->kept);
 	free(maker->reported);
@@ -73,11 +76,22 @@ void rotation_deinit(struct rotation *rotation)
 
 struct sp_error *file_maker_open(struct file_maker *maker, struct writer **ret)
 {
-	return writer_open(maker->path, maker->events, maker->event_count, &maker->info,
-			   ret);
+	TRY(writer_open(maker->path, maker->events, maker->event_count, &maker->info, ret));
+	if (!maker->info.in_memory)
+		return NULL;
+	int fd = writer_reopen(*ret);
+	pthread_mutex_lock(&maker->lock);
+	if (maker->current >= 0)
+		close(maker->current);
+	maker->current = fd;
+	pthread_mutex_unlock(&maker->lock);
+	return NULL;
 }
 
-/* One more file has its name: the oldest of too many goes. Takes the name over. */
+/*
+ * Adds a complete file's name, which it owns from now on. Removes the oldest file if there are too
+ * many.
+ */
 static struct sp_error *remove_oldest(struct file_maker *maker, char *name)
 {
 	char **slot = vec_push(&maker->kept);
@@ -103,11 +117,12 @@ static struct sp_error *on_done(struct file_maker *maker, const char *name, uint
 {
 	struct stat st;
 	char *path = strdup(name);
+	bool sized = *fd >= 0 ? !fstat(*fd, &st) : !stat(name, &st);
 	pthread_mutex_lock(&maker->lock);
 	struct file_done *done = path ? vec_push(&maker->done) : NULL;
 	if (done)
 		*done = (struct file_done){.path = path, .samples = samples,
-					   .bytes = stat(name, &st) ? 0 : (uint64_t)st.st_size,
+					   .bytes = sized ? (uint64_t)st.st_size : 0,
 					   .fd = -1};
 	if (done && maker->done.count <= DONE_OPEN_MAX)
 		done->fd = take_fd(fd);
@@ -119,8 +134,8 @@ static struct sp_error *on_done(struct file_maker *maker, const char *name, uint
 }
 
 /*
- * Names have hundredths of a second. Of files that end within one, and where the clock is set back,
- * the later one has the later name all the same, also when the earlier one was removed again.
+ * Names have hundredths of a second. If files end within one, or the clock is set back, the later
+ * file still has the later name, even if the earlier one was removed.
  */
 static struct timespec next_date(struct file_maker *maker, struct timespec when)
 {
@@ -144,9 +159,9 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 		dsos_deinit(&end->dsos);
 		return NULL;
 	}
-	/* By its path, another user's file might be opened when names are stored. */
+	/* Names are stored by this descriptor: the path might be another user's file by then. */
 	CLEANUP_CLOSE int fd = writer_reopen(writer);
-	/* After all writes, so that the sample count is final. */
+	/* Read after all writes, so that the sample count is final. */
 	struct sp_error *commit_error = writer_commit(writer);
 	uint64_t samples = writer_samples(writer);
 	struct sp_error *dsos_error = dsos_complete(&end->dsos, ctx_proxies(maker->ctx));
@@ -237,6 +252,14 @@ int file_maker_take_file(struct file_maker *maker)
 {
 	pthread_mutex_lock(&maker->lock);
 	int fd = take_fd(&maker->file);
+	pthread_mutex_unlock(&maker->lock);
+	return fd;
+}
+
+int file_maker_open_current(struct file_maker *maker)
+{
+	pthread_mutex_lock(&maker->lock);
+	int fd = maker->current < 0 ? -1 : fcntl(maker->current, F_DUPFD_CLOEXEC, 0);
 	pthread_mutex_unlock(&maker->lock);
 	return fd;
 }

@@ -10,8 +10,7 @@
  * A file begins with what lives (live_state.h), as of the oldest sample that can still come, so
  * that samples need nothing of the file before.
  */
-#ifndef CAPTURE_OUTPUT_ROTATION_H
-#define CAPTURE_OUTPUT_ROTATION_H
+#pragma once
 
 #include <pthread.h>
 #include <sprof/capture.h>
@@ -29,7 +28,7 @@
  * begins the next.
  */
 
-/* A file that is complete. */
+/* A complete file. */
 struct file_done {
 	char *path;
 	uint64_t bytes, samples;
@@ -37,8 +36,8 @@ struct file_done {
 };
 
 /*
- * The common beginning of all files, and the results of those that ended. The thread and the drain
- * share the members after the lock; the others are constant.
+ * Data that all files begin with, and the results of ended files. The thread and the drain share
+ * the members after the lock; the others are constant.
  */
 struct file_maker {
 	struct sp_ctx *ctx;
@@ -49,9 +48,10 @@ struct file_maker {
 	size_t event_count;
 	char *path;
 	uint32_t keep;          /* number of files to keep; 0: all */
-	uint64_t closing_bytes; /* a file's end, but for build-ids */
+	uint64_t closing_bytes; /* end of all files, except for build-ids */
 	struct timespec dated;  /* time in the last name */
-	struct durability durability; /* for all files; the thread's, but for durability_read() */
+	struct durability durability; /* sums of all files; the thread's, except for
+				       * durability_read() */
 
 	pthread_mutex_t lock;
 	uint64_t samples;                       /* in all files that were closed */
@@ -59,25 +59,26 @@ struct file_maker {
 	struct { VEC(char *); } kept;           /* names, the oldest first; with `keep` alone */
 	char *reported;                         /* the path that was reported last */
 	int file; /* descriptor of that file, or of one without a date; -1: none, or taken */
+	int current; /* with info.in_memory: the file that is being written; -1: none */
 };
 
-/* How a file ends. */
+/* Data for a file's end. */
 struct file_end {
-	struct dsos dsos; /* taken over */
+	struct dsos dsos; /* owned */
 	uint64_t first_ns, last_ns;
 	uint64_t samples; /* taken while the file was written */
-	bool dated;       /* it gets a name with its date */
+	bool dated;       /* the file gets a name with its date */
 	struct timespec when;
 };
 
-/* A writer of the next file at the path. */
+/* Opens a writer for the next file at the path. */
 struct sp_error *file_maker_open(struct file_maker *maker, struct writer **ret) SP_MUST_CHECK;
 
-/* Closes a file; the end's `dsos` is freed. `writer` NULL: there is none, and it has been said. */
+/* Closes a file, and frees the end's `dsos`. `writer` NULL: the file failed, which was reported. */
 struct sp_error *file_maker_close(struct file_maker *maker, struct writer *writer,
 				  struct file_end *end) SP_MUST_CHECK;
 
-/* The end of one file and the beginning of the next. */
+/* Ends a file and begins the next. */
 struct sp_error *file_maker_change(struct file_maker *maker, const struct file_end *end,
 				   struct write_queue_change **ret) SP_MUST_CHECK;
 
@@ -87,18 +88,23 @@ struct sp_error *file_maker_change(struct file_maker *maker, const struct file_e
  */
 bool file_maker_next_done(struct file_maker *maker, struct sp_capture_file *ret);
 
-/* Takes the descriptor of that file, or of the closed one without a date; -1: none. */
+/*
+ * Moves the descriptor of that file, or of the closed one without a date, to the caller; -1: none.
+ */
 int file_maker_take_file(struct file_maker *maker);
+
+/* Returns a new descriptor of the file in memory that is being written; -1: none. */
+int file_maker_open_current(struct file_maker *maker);
 
 struct rotation {
 	uint64_t max_bytes, switch_bytes, switch_ns; /* 0: none */
 	bool on_demand;   /* files end by sp_capture_switch(), too */
 	bool dated;       /* all files get names with their dates, the last one, too */
 	bool tracks;      /* `live_state` is maintained: another file may follow */
-	bool full;        /* by max_bytes: nothing more is taken */
+	bool full;        /* the last file has reached max_bytes: no more records are added */
 	bool cut;         /* a part of this round was not drained */
 	uint64_t cut_ns;  /* if waits are recorded: time of the first record that was not drained */
-	bool ends;        /* metadata of this round was left out: no sample of it may follow */
+	bool ends;        /* metadata of this round was left out: its samples must not follow */
 	struct live_state live_state;
 	struct file_maker *maker;
 	uint64_t begin_bytes;     /* size of each file before the live state */
@@ -107,9 +113,10 @@ struct rotation {
 	uint64_t samples_before;  /* in all files before this one */
 };
 
-/* Fails where limits and path do not go together. Before events are planned. */
+/*
+ * Sets limits and names. Fails if limits and path contradict each other. Call it before events are
+ * planned.
+ */
 struct sp_error *rotation_init(struct rotation *rotation,
 			       const struct capture_options *options) SP_MUST_CHECK;
 void rotation_deinit(struct rotation *rotation);
-
-#endif

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Chunks stand in a circle:
- *
- *	written ... submitted, and behind them the one that is open
- *
- * The open one is submitted when it is full, and to be committed while the thread has
- * little else to do: so a slow disk's queue holds chunks that are full, and a fast one's
- * thread is woken no more often than the file is committed.
+ * Chunks form a circle: written ... submitted, and then the open one. The open chunk is submitted
+ * when it is full. A chunk is also submitted to be committed if the thread has little other work.
+ * So a slow disk's queue holds full chunks, and a fast disk's thread wakes no more often than the
+ * file is committed.
  */
 #include "capture/output/write_queue.h"
 
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +17,7 @@
 #include "base/vec.h"
 #include "writer/spans.h"
 
-/* A write worth a thread's waking, and larger than any record; with its head, whole pages. */
+/* A chunk: large enough for a thread's waking, and for any record; with its head, whole pages. */
 #define CHUNK_BYTES (((size_t)256 << 10) - 64)
 
 /* Number of free chunks that keep their memory. */
@@ -33,16 +29,16 @@
 struct write_queue_chunk {
 	uint64_t used;
 	uint8_t *trace; /* an AUXTRACE record and its trace instead of `bytes`, `used` of them */
-	struct write_queue_change *change; /* before which all goes to one file, behind it to another */
-	uint64_t build_id_bytes; /* to be reserved in its file */
-	uint32_t file;  /* counts changes */
-	bool commit; /* when it is written */
-	_Alignas(64) uint8_t bytes[CHUNK_BYTES]; /* there, whatever the size of a pointer */
+	struct write_queue_change *change; /* all later chunks go to the next file */
+	uint64_t build_id_bytes; /* bytes to reserve in its file */
+	uint32_t file;  /* number of file changes so far */
+	bool commit; /* commit the file when it is written */
+	_Alignas(64) uint8_t bytes[CHUNK_BYTES]; /* at one offset, whatever the size of a pointer */
 };
 
 _Static_assert(sizeof(struct write_queue_chunk) == (size_t)256 << 10, "whole pages");
 
-/* Samples that were left out since the queue was full. The drain's; no lock. */
+/* Samples that were dropped because the queue was full. Only the drain uses it, without a lock. */
 struct dropped {
 	struct u64map index;        /* event id -> index in `events` */
 	struct { VEC(struct write_queue_dropped); } events;
@@ -64,37 +60,37 @@ struct write_queue {
 	uint32_t sample_id_at, sample_cpu_at;
 	pthread_t thread;
 	bool has_thread;
-	struct write_queue_chunk *open; /* being filled; NULL: none */
-	uint64_t limit;             /* chunks, as long as samples are taken; of others twice that */
+	struct write_queue_chunk *open; /* chunk that is being filled; NULL: none */
+	uint64_t limit;             /* limit of chunks for samples; other records have twice that */
 	struct dropped dropped;
 	uint64_t waits;
 	uint64_t build_id_bytes;
 
 	pthread_mutex_t lock;       /* protects all members below */
 	pthread_cond_t more, less;
-	struct writer *writer;      /* the thread's, once it is set */
+	struct writer *writer;      /* the thread's, as soon as it is set */
 	struct write_queue_chunk **circle; /* 2 * limit of them */
-	uint64_t submitted, written;   /* counted; places are modulo 2 * limit */
-	/* One more than the circle holds, in one mapping: of what was not used there is no page. */
+	uint64_t submitted, written;   /* counts of chunks; their place is modulo 2 * limit */
+	/* one more than the circle holds, in one mapping: unused chunks have no pages */
 	struct write_queue_chunk *chunks;
 	struct { VEC(struct write_queue_chunk *); } spare; /* last in, first out */
-	struct sp_error *error;     /* atomic; not reported yet */
-	bool begun;                 /* by write_queue_begin() */
-	bool publish;               /* the thread shall publish the file */
+	struct sp_error *error;     /* atomic; error that was not reported yet */
+	bool begun;                 /* set by write_queue_begin() */
+	bool publish;               /* the thread must publish the file */
 	struct file_totals totals;
-	uint32_t changes, changed;  /* asked for, made */
-	bool over;                  /* the thread is to end */
-	bool at_once;               /* whatever is left */
+	uint32_t changes, changed;  /* file changes: requested, done */
+	bool over;                  /* the thread must end */
+	bool at_once;               /* the thread must end at once */
 };
 
 DEFINE_CLEANUP(struct write_queue *, write_queue_free)
 
 /* -- The thread ------------------------------------------------------------ */
 
-/* There is no file: of what would be in it, samples are counted. */
+/* Counts the samples of a chunk as unwritten, because there is no file. */
 static struct sp_error *refuse(struct write_queue *write_queue, const struct iovec *span)
 {
-	uint64_t samples = spans_count_records(span, 1, 0, PERF_RECORD_SAMPLE);
+	uint64_t samples = spans_count_samples(span, 1, 0);
 	pthread_mutex_lock(&write_queue->lock);
 	write_queue->totals.unwritten_before += samples;
 	pthread_mutex_unlock(&write_queue->lock);
@@ -145,20 +141,6 @@ static void on_error(struct write_queue *write_queue, struct sp_error *error)
 		__atomic_store_n(&write_queue->error, error, __ATOMIC_RELAXED);
 }
 
-/* The chunk is done with; the lock is held. */
-static void on_written(struct write_queue *write_queue, struct write_queue_chunk *chunk, uint64_t used,
-		       struct sp_error *error)
-{
-	write_queue->written++;
-	struct file_totals *totals = &write_queue->totals;
-	*(chunk->file == write_queue->changes ? &totals->queued_bytes : &totals->queued_before) -= used;
-	totals->file_bytes = write_queue->writer ? writer_size(write_queue->writer) : 0;
-	totals->unwritten = write_queue->writer ? writer_unwritten_samples(write_queue->writer) : 0;
-	on_error(write_queue, error);
-	*vec_push(&write_queue->spare) = chunk; /* there was made room for all */
-	pthread_cond_signal(&write_queue->less);
-}
-
 /* The lock is held. */
 static void publish(struct write_queue *write_queue)
 {
@@ -192,27 +174,26 @@ static void *work(void *arg)
 		bool behind = write_queue->submitted - write_queue->written > WARM_MAX;
 		pthread_mutex_unlock(&write_queue->lock);
 		struct sp_error *error = put(write_queue, chunk);
-		/* Frees the memory that a slow disk had needed. */
+		/* Frees memory that the queue needed for a slow disk. */
 		uint64_t used = chunk->used;
 		free(take_ptr(chunk->trace));
 		if (behind)
 			madvise(chunk, sizeof(*chunk), MADV_DONTNEED);
 		pthread_mutex_lock(&write_queue->lock);
-		on_written(write_queue, chunk, used, error);
+		/* Releases a written chunk; the lock is held. */
+		write_queue->written++;
+		struct file_totals *totals = &write_queue->totals;
+		*(chunk->file == write_queue->changes ? &totals->queued_bytes
+						      : &totals->queued_before) -= used;
+		totals->file_bytes = write_queue->writer ? writer_size(write_queue->writer) : 0;
+		totals->unwritten =
+			write_queue->writer ? writer_unwritten_samples(write_queue->writer) : 0;
+		on_error(write_queue, error);
+		*vec_push(&write_queue->spare) = chunk; /* vec_reserve() made room for all */
+		pthread_cond_signal(&write_queue->less);
 	}
 	pthread_mutex_unlock(&write_queue->lock);
 	return NULL;
-}
-
-static struct sp_error *start_thread(struct write_queue *write_queue)
-{
-	sigset_t all, before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int errnum = pthread_create(&write_queue->thread, NULL, work, write_queue);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	write_queue->has_thread = !errnum;
-	return errnum ? error_os(errnum, "cannot make a thread") : NULL;
 }
 
 static void end_thread(struct write_queue *write_queue, bool at_once)
@@ -260,17 +241,16 @@ struct sp_error *write_queue_new(const struct write_queue_options *options, stru
 	write_queue->circle = calloc(count, sizeof(*write_queue->circle));
 	NEED(write_queue->circle && vec_reserve(&write_queue->spare, count) &&
 	     make_chunks(write_queue, count));
-	struct sp_error *error = start_thread(write_queue);
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int errnum = pthread_create(&write_queue->thread, NULL, work, write_queue);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	write_queue->has_thread = !errnum;
+	struct sp_error *error = errnum ? error_os(errnum, "cannot make a thread") : NULL;
 	if (!error)
 		*ret = take_ptr(write_queue);
 	return error;
-}
-
-static void drop(struct write_queue_chunk *chunk)
-{
-	free(chunk->trace);
-	if (chunk->change)
-		chunk->change->free(chunk->change);
 }
 
 void write_queue_free(struct write_queue *write_queue)
@@ -278,8 +258,14 @@ void write_queue_free(struct write_queue *write_queue)
 	if (!write_queue)
 		return;
 	end_thread(write_queue, true);
-	for (; write_queue->circle && write_queue->written < write_queue->submitted; write_queue->written++)
-		drop(write_queue->circle[write_queue->written % (2 * write_queue->limit)]);
+	for (; write_queue->circle && write_queue->written < write_queue->submitted;
+	     write_queue->written++) {
+		struct write_queue_chunk *chunk =
+			write_queue->circle[write_queue->written % (2 * write_queue->limit)];
+		free(chunk->trace);
+		if (chunk->change)
+			chunk->change->free(chunk->change);
+	}
 	if (write_queue->chunks)
 		munmap(write_queue->chunks, (2 * write_queue->limit + 1) * sizeof(*write_queue->chunks));
 	vec_deinit(&write_queue->spare);
@@ -311,7 +297,7 @@ void write_queue_publish(struct write_queue *write_queue)
 	pthread_mutex_unlock(&write_queue->lock);
 }
 
-/* Moves out the error that the thread met since the last call. */
+/* Moves out the error that the thread had since the last call. */
 static struct sp_error *take_error(struct write_queue *write_queue)
 {
 	if (!__atomic_load_n(&write_queue->error, __ATOMIC_RELAXED))
@@ -323,7 +309,7 @@ static struct sp_error *take_error(struct write_queue *write_queue)
 	return error;
 }
 
-/* How many chunks are submitted and not written. */
+/* Returns the number of chunks that are submitted and not written. */
 static uint64_t backlog(struct write_queue *write_queue)
 {
 	pthread_mutex_lock(&write_queue->lock);
@@ -349,7 +335,7 @@ static void submit(struct write_queue *write_queue)
 	pthread_mutex_unlock(&write_queue->lock);
 }
 
-/* Makes `size` bytes of room in the open chunk; a submitted circle leaves one chunk at least. */
+/* Makes `size` bytes of room in the open chunk. The circle always has room for it. */
 static void make_room(struct write_queue *write_queue, size_t size)
 {
 	if (write_queue->open && CHUNK_BYTES - write_queue->open->used < size)
@@ -365,7 +351,7 @@ static void make_room(struct write_queue *write_queue, size_t size)
 	write_queue->open->change = NULL;
 }
 
-/* How many bytes of samples there is room for. */
+/* Returns the number of bytes that samples may still take. */
 static uint64_t room(struct write_queue *write_queue)
 {
 	uint64_t chunks = backlog(write_queue) + (write_queue->open != NULL);
@@ -373,15 +359,16 @@ static uint64_t room(struct write_queue *write_queue)
 	return chunks > write_queue->limit ? 0 : (write_queue->limit - chunks) * CHUNK_BYTES + open;
 }
 
-/* Copies all of it, even beyond the limit. */
+/* Copies all bytes, even beyond the limit. */
 static void copy_all(struct write_queue *write_queue, struct spans_place *place, uint64_t size)
 {
 	while (size) {
-		/* Whole records that fit; a new chunk for one that does not. */
+		/* Copies whole records that fit, and begins a new chunk for one that does not. */
 		uint64_t left = write_queue->open ? CHUNK_BYTES - write_queue->open->used : CHUNK_BYTES;
 		uint64_t fitting = size <= left ? size : spans_whole_at(place, left);
 		if (!fitting && left == CHUNK_BYTES)
-			fitting = left; /* no records at all: the file's reader will say so */
+			fitting = left; /* the bytes are no records: the file's reader will report
+					 * it */
 		make_room(write_queue, fitting ? fitting : CHUNK_BYTES);
 		spans_copy_next(place, write_queue->open->bytes + write_queue->open->used, fitting);
 		write_queue->open->used += fitting;
@@ -404,26 +391,21 @@ static uint64_t word_at(struct spans_place place, const struct perf_event_header
 static bool drop_sample(struct write_queue *write_queue, struct spans_place *place,
 			const struct perf_event_header *header)
 {
-	bool added;
 	uint64_t id = word_at(*place, header, write_queue->sample_id_at);
 	uint64_t cpu = word_at(*place, header, write_queue->sample_cpu_at);
 	spans_copy_next(place, NULL, header->size);
 	struct dropped *all = &write_queue->dropped;
 	all->samples++;
-	if (!vec_reserve(&all->events, all->events.count + 1))
+	struct write_queue_dropped *dropped = u64map_item(&all->index, id, &all->events);
+	if (!dropped)
 		return false;
-	const uint32_t *index = u64map_put(&all->index, id, (uint32_t)all->events.count, &added);
-	if (!index)
-		return false;
-	if (added)
-		*vec_push(&all->events) = (struct write_queue_dropped){.id = id};
-	struct write_queue_dropped *dropped = &all->events.items[*index];
+	dropped->id = id;
 	if (!dropped->samples++)
 		memcpy(&dropped->cpu, &cpu, sizeof(dropped->cpu)); /* {cpu, 0} */
 	return true;
 }
 
-/* Copies record by record: not all have room. Drops samples that do not fit. */
+/* Copies record by record, because not all have room. Drops samples that do not fit. */
 static bool copy_fitting(struct write_queue *write_queue, struct spans_place *place, uint64_t size)
 {
 	uint64_t left = room(write_queue);
@@ -549,7 +531,7 @@ struct sp_error *write_queue_end(struct write_queue *write_queue)
 	return take_error(write_queue);
 }
 
-/* -- What became of it ----------------------------------------------------- */
+/* -- Results ----------------------------------------------------------------- */
 
 struct write_queue_counts write_queue_counts(const struct write_queue *write_queue)
 {

@@ -7,10 +7,9 @@
  * since samples that are written already need them. Only where these alone have filled as
  * much again does the drain wait after all, and the kernel counts what is lost.
  *
- * All functions are the drain's.
+ * All functions are those of the round's thread, called the drain here.
  */
-#ifndef CAPTURE_OUTPUT_WRITE_QUEUE_H
-#define CAPTURE_OUTPUT_WRITE_QUEUE_H
+#pragma once
 
 #include "base/error.h"
 #include "writer/writer.h"
@@ -22,32 +21,34 @@ struct write_queue_options {
 	uint32_t sample_id_at, sample_cpu_at; /* offsets of event id and CPU in a SAMPLE */
 };
 
-/* The thread is made here, as this one is scheduled now. It takes no signals. */
+/* Starts the thread, which inherits this thread's scheduling and blocks all signals. */
 struct sp_error *write_queue_new(const struct write_queue_options *options,
 				 struct write_queue **ret) SP_MUST_CHECK;
 
 /* Discards unwritten records, and waits for a write that has begun. NULL is allowed. */
 void write_queue_free(struct write_queue *write_queue);
 
-/* From here on the writer is the thread's. To be called once. */
+/* Gives the writer to the thread. Call it once. */
 void write_queue_begin(struct write_queue *write_queue, struct writer *writer);
 
 /*
- * Has the thread call writer_publish(), since removing an old file of a gigabyte takes long. A later
- * call returns its error.
+ * Makes the thread call writer_publish(), because removing an old file of a gigabyte takes long. A
+ * later call returns its error.
  */
 void write_queue_publish(struct write_queue *write_queue);
 
 /*
- * Takes whole records, as writer_write() does; they are copied. What fails in the thread is an
- * error of a later call, but all is taken in any case. After a failure each call may fail so.
+ * Copies whole records to the queue; they are written as by writer_write(). An error in the thread
+ * is returned by a later call, but all records are accepted. After an error, each call may return
+ * it.
  */
 struct sp_error *write_queue_write(struct write_queue *write_queue, const struct iovec *spans,
 				   int count) SP_MUST_CHECK;
 
 /*
- * An AUXTRACE record with its trace behind it, which is copied; it is never compressed. Where as
- * much is queued already as samples may take, nothing happens, and *taken_ret is false. As above.
+ * Copies an AUXTRACE record and its trace to the queue; they are never compressed. If the queue
+ * already has as much as samples may take, does nothing, and *taken_ret is false. Errors: as
+ * write_queue_add().
  */
 struct sp_error *write_queue_trace(struct write_queue *write_queue, const struct iovec *spans, int count,
 				   bool *taken_ret) SP_MUST_CHECK;
@@ -55,50 +56,50 @@ struct sp_error *write_queue_trace(struct write_queue *write_queue, const struct
 /* Makes the thread commit all earlier records once they are written. */
 struct sp_error *write_queue_commit(struct write_queue *write_queue) SP_MUST_CHECK;
 
-/* Has writer_reserve() called for the file of all later writes. */
+/* Makes the thread call writer_reserve() for the file of all later writes. */
 void write_queue_reserve(struct write_queue *write_queue, uint64_t build_id_bytes);
 
-/* To be called now and then: what waits for the thread's next turn may get it. */
+/* Submits a partly filled chunk if the thread is idle. Call it in each round. */
 void write_queue_poke(struct write_queue *write_queue);
 
 /*
- * One file ends and another begins. Both are done by the thread, once all that was taken before
- * is written: closing waits for the disk, and so does opening.
+ * End of a file, and begin of the next. The thread does both when all earlier records are written:
+ * closing and opening wait for the disk.
  */
 struct write_queue_change {
 	/*
-	 * Takes `old` over (NULL where the last change has failed), and gives the writer of what
-	 * follows. Without one (NULL) what follows is counted as unwritten.
+	 * Closes `old` (NULL if the last change failed), and returns the next file's writer; NULL:
+	 * all that follows is counted as unwritten.
 	 */
 	struct sp_error *(*make)(struct write_queue_change *change, struct writer *old,
 				 struct writer **next_ret);
-	void (*free)(struct write_queue_change *change); /* whether or not it was made */
+	void (*free)(struct write_queue_change *change); /* called in the end, whether or not the
+							  * change was made */
 };
 
-/* Takes the change over. `begin_bytes`: how large the next file is from the first. */
+/* Queues a change, and owns it from now on. `begin_bytes`: the next file's size at its begin. */
 struct sp_error *write_queue_change(struct write_queue *write_queue, struct write_queue_change *change,
 				    uint64_t begin_bytes) SP_MUST_CHECK;
 
-/* Waits until all that was taken is written and committed. */
+/* Waits until all queued records are written and committed. */
 struct sp_error *write_queue_flush(struct write_queue *write_queue) SP_MUST_CHECK;
 
 /*
- * Ends the thread, at once where write_queue_end() was not called before. The writer is the caller's
- * from here on; NULL where there is none.
+ * Ends the thread: at once, unless write_queue_end() was called before. Returns the writer, which
+ * is the caller's again; NULL: there is none.
  */
 struct writer *write_queue_take_writer(struct write_queue *write_queue);
 
 /*
- * Waits until all is written and committed, and ends the thread: the writer is the caller's
- * again (write_queue_take_writer() says which, after changes), also when this fails. Without a
- * write_queue_begin() it does nothing.
+ * Waits until all is written and committed, and ends the thread, also on failure. Then
+ * write_queue_take_writer() returns the writer. Does nothing before write_queue_begin().
  */
 struct sp_error *write_queue_end(struct write_queue *write_queue) SP_MUST_CHECK;
 
 struct write_queue_counts {
-	uint64_t file_bytes; /* writer_size() of the last file, and what waits to be written to it */
-	uint64_t all_bytes;  /* the same of all files so far */
-	uint64_t unwritten;  /* samples, after a failure */
+	uint64_t file_bytes; /* writer_size() of the last file, and bytes that are queued for it */
+	uint64_t all_bytes;  /* the same for all files so far */
+	uint64_t unwritten;  /* unwritten samples, after an error */
 	uint64_t dropped;      /* samples that were dropped: the queue was full */
 	uint64_t waits;      /* times that the drain had to wait */
 };
@@ -111,9 +112,7 @@ struct write_queue_dropped {
 };
 
 /*
- * The next event with any, which then has none; false when there are no more, or when it is
- * too early to tell, as the queue is as good as full (unless `now`).
+ * Gets the next event with dropped samples, and resets its count. Returns false if there are no
+ * more. Also returns false while the queue is nearly full, unless `now`: more will be dropped.
  */
 bool write_queue_next_dropped(struct write_queue *write_queue, bool now, struct write_queue_dropped *ret);
-
-#endif

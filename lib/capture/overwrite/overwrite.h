@@ -8,8 +8,7 @@
  * A dump: overwrite_begin_dump(), overwrite_read() for each CPU, overwrite_end_dump(), overwrite_note().
  * All functions are the session's thread's. Times are those of the recording's clock.
  */
-#ifndef CAPTURE_OVERWRITE_OVERWRITE_H
-#define CAPTURE_OVERWRITE_OVERWRITE_H
+#pragma once
 
 #include "capture/notes/notes.h"
 #include "capture/ring_bank/record_offsets.h"
@@ -49,44 +48,46 @@ struct overwrite {
 	uint64_t overwritten; /* bytes lacking in the current dump, or in the last one */
 };
 
-/* Rings are mapped. Without the mode, does nothing. Fails only when out of memory. */
+/*
+ * Begins the mode, when rings are mapped. Does nothing without the mode. Fails only when out of
+ * memory.
+ */
 struct sp_error *overwrite_start(struct overwrite *overwrite,
 				 const struct overwrite_options *options) SP_MUST_CHECK;
 void overwrite_deinit(struct overwrite *overwrite);
 
 /*
- * The live state advances with time, and stays within its limits. During a dump the window ends where the
- * dump began, however long it takes.
+ * Advances the live state in time, within its limits. During a dump, the window ends at the begin
+ * of the dump.
  */
 struct sp_error *overwrite_expire(const struct overwrite *overwrite,
 				  struct live_state *live_state) SP_MUST_CHECK;
 
 /*
- * Copies the rings, each paused for that long, in `most_bytes` of memory at most. Rings without a copy stay
- * paused until they are read: their samples are lost meanwhile, and the kernel counts them.
+ * Begins a dump: copies the rings, into at most `most_bytes` of memory. Each ring is paused while
+ * it is copied. Rings without a copy stay paused until they are read. Their samples are lost
+ * meanwhile, and the kernel counts them.
  */
 void overwrite_begin_dump(struct overwrite *overwrite, uint64_t most_bytes);
 
-/* A CPU's records, from the tail of the ring up to `end`. */
+/* A CPU's records, from the ring's tail to `end`. */
 struct overwrite_records {
 	struct perf_event_mmap_page page; /* the ring's */
 	struct ring ring;                 /* in plain memory */
 	uint64_t end;
-	uint64_t damaged;                 /* bytes that are no records */
+	uint64_t damaged;                 /* damaged bytes */
 };
 
 /*
- * Reads the records of a CPU since its last dump, from the first sample on that is not older than
- * `from_ns`. Call it once for each CPU. *ret is valid until the next call, and not to be copied.
+ * Reads a CPU's records since its last dump, from the first sample that is not older than
+ * `from_ns`. Call it once for each CPU. *ret is valid until the next call, and must not be copied.
  */
 void overwrite_read(struct overwrite *overwrite, size_t cpu_index, uint64_t from_ns,
 		    struct overwrite_records *ret);
 
-/* Resumes rings that were not read, after a failure. */
+/* Resumes the rings that were not read because of a failure. */
 void overwrite_end_dump(struct overwrite *overwrite);
 
-/* Notes the time that the last dump covers of each CPU, at least and at most. */
+/* Notes the shortest and the longest time that the last dump covers of a CPU. */
 struct sp_error *overwrite_note(const struct overwrite *overwrite,
 				const struct note_records *to) SP_MUST_CHECK;
-
-#endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "python/linetable.h"
 
-/* Code objects after which all are forgotten: programs may make code without end. */
+/* Limit of code objects; beyond it, all are dropped: programs may make code without end. */
 #define CODES_MAX 16384
 
 struct python_known_code {
@@ -18,8 +18,8 @@ struct python_known_code {
 
 void python_codes_deinit(struct python_codes *codes)
 {
-	for (size_t i = 0; i < codes->list.count; i++)
-		free(codes->list.items[i].lines);
+	vec_each (item, &codes->list)
+		free(item->lines);
 	vec_deinit(&codes->list);
 	u64map_deinit(&codes->index_of);
 }
@@ -39,7 +39,7 @@ static void read_code(const struct python_reader *reader, struct python_known_co
 		known->start = 0;
 }
 
-/* Compares with memory; an object that is new, or another one, is read. */
+/* Compares an object with memory, and reads it if it is new or has changed. */
 static void check(const struct python_reader *reader, uint64_t address,
 		  struct python_known_code *known)
 {
@@ -56,16 +56,9 @@ static void check(const struct python_reader *reader, uint64_t address,
 
 static struct python_known_code *find(struct python_codes *codes, uint64_t address)
 {
-	bool added;
 	if (codes->list.count >= CODES_MAX)
 		python_codes_deinit(codes);
-	if (!vec_reserve(&codes->list, codes->list.count + 1))
-		return NULL;
-	const uint32_t *index = u64map_put(&codes->index_of, address, (uint32_t)codes->list.count,
-					   &added);
-	if (index && added)
-		*vec_push(&codes->list) = (struct python_known_code){0};
-	return index ? &codes->list.items[*index] : NULL;
+	return u64map_item(&codes->index_of, address, &codes->list);
 }
 
 bool python_codes_find(struct python_codes *codes, const struct python_reader *reader, uint64_t code,

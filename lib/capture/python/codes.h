@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Code objects of one process that were read, by address. Of one thread. */
-#ifndef CAPTURE_PYTHON_CODES_H
-#define CAPTURE_PYTHON_CODES_H
+/* Code objects of one process that were read, by address. One thread uses them. */
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
@@ -11,8 +10,6 @@
 /* Time after which a code object is compared with memory again: its address may have other code. */
 #define PYTHON_CODES_CHECK_NS 100000000
 
-struct python_known_code;
-
 /* A zeroed struct is empty. */
 struct python_codes {
 	struct u64map index_of; /* address -> index in list */
@@ -21,7 +18,7 @@ struct python_codes {
 
 void python_codes_deinit(struct python_codes *codes);
 
-/* Sources of code objects that are not known. */
+/* Sources that the search for a code object needs. */
 struct python_reader {
 	struct python_memory *memory;
 	const struct python_runtime *runtime;
@@ -35,5 +32,3 @@ struct python_reader {
  */
 bool python_codes_find(struct python_codes *codes, const struct python_reader *reader, uint64_t code,
 		       uint64_t instr, uint64_t *ret);
-
-#endif

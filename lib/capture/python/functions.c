@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/python/functions.h"
 
-#include <string.h>
 #include "base/error.h"
 
-/* Limits on memory: programs that compile code without end make no more. */
+/* Limits on memory. Programs that compile code without end reach them. */
 #define FUNCTIONS_MAX ((size_t)1 << 18)
 #define STRINGS_MAX ((size_t)32 << 20)
 
@@ -44,7 +43,7 @@ static bool add(struct python_functions *functions, const struct python_function
 		    known->first_line == function->first_line)
 			return true;
 	}
-	uint32_t number = (uint32_t)functions->list.count;
+	uint32_t number = functions->list.count;
 	struct python_function *slot = is_full(functions) ? NULL : vec_push(&functions->list);
 	if (!slot)
 		return false;

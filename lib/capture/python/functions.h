@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The Python functions of a recording: each name, file and first line has a number, and a record in the
- * file before the first sample that needs it. From any thread, but for init, deinit, encode and restart.
+ * The Python functions of a recording. Each name, file and first line has a number, and a record in
+ * the file before the first sample that needs it. All functions except init, deinit, encode and
+ * restart are thread-safe.
  */
-#ifndef CAPTURE_PYTHON_FUNCTIONS_H
-#define CAPTURE_PYTHON_FUNCTIONS_H
+#pragma once
 
 #include <pthread.h>
 #include "base/hash.h"
@@ -17,7 +17,7 @@ struct python_functions {
 	struct strtab strings;
 	struct index_set index_of;
 	VEC(struct python_function) list; /* by number */
-	size_t written;                   /* in this file */
+	size_t written;                   /* number of functions in this file */
 };
 
 void python_functions_init(struct python_functions *functions);
@@ -34,7 +34,5 @@ bool python_functions_add(struct python_functions *functions, const struct pytho
 struct sp_error *python_functions_encode(struct python_functions *functions,
 					 struct record_buffer *buffer) SP_MUST_CHECK;
 
-/* A new file begins, without any of them. */
+/* Begins a new file, which has no function yet. */
 void python_functions_restart(struct python_functions *functions);
-
-#endif

@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include "base/cleanup.h"
-#include "base/ctx.h"
 #include "elf/symtab.h"
 
 struct python_file {
@@ -25,7 +24,7 @@ void python_files_deinit(struct python_files *files)
 	pthread_mutex_destroy(&files->lock);
 }
 
-void python_files_forget(struct python_files *files)
+void python_files_drop(struct python_files *files)
 {
 	pthread_mutex_lock(&files->lock);
 	files->list.count = 0;
@@ -85,9 +84,9 @@ static void read_file(const struct binary_env *binaries, const struct location *
 
 static struct python_file *find(struct python_files *files, const struct module *module)
 {
-	for (size_t i = 0; i < files->list.count; i++)
-		if (files->list.items[i].module == module)
-			return &files->list.items[i];
+	vec_each (item, &files->list)
+		if (item->module == module)
+			return item;
 	return NULL;
 }
 

@@ -52,9 +52,9 @@ static void remove_process(struct python_processes *processes, uint32_t pid)
 /* Returns a free place; NULL when out of memory. */
 static struct python_process *find_free(struct python_processes *processes)
 {
-	for (size_t i = 0; i < processes->list.count; i++)
-		if (!processes->list.items[i].pid)
-			return &processes->list.items[i];
+	vec_each (item, &processes->list)
+		if (!item->pid)
+			return item;
 	struct python_process *process = vec_push(&processes->list);
 	if (process)
 		process->pid = 0;
@@ -65,8 +65,8 @@ static bool put(struct python_processes *processes, const struct python_process 
 {
 	remove_process(processes, process->pid);
 	struct python_process *slot = find_free(processes);
-	if (!slot || !u64map_put(&processes->index_of, process->pid,
-				 (uint32_t)(slot - processes->list.items), NULL))
+	if (!slot ||
+	    !u64map_put(&processes->index_of, process->pid, slot - processes->list.items, NULL))
 		return false;
 	*slot = *process;
 	processes->unknown += process->state == PYTHON_UNKNOWN;
@@ -156,7 +156,7 @@ bool python_processes_next_unknown(struct python_processes *processes, size_t *a
 void python_processes_on_read(struct python_processes *processes,
 			      const struct python_process *process, uint64_t time_ns, bool good)
 {
-	/* A copy without failures may be old, but then a reading has failed just before. */
+	/* A copy may be older than the last reading; that one has then failed. */
 	if (good && !process->failures)
 		return;
 	pthread_mutex_lock(&processes->lock);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Processes that have a Python interpreter mapped, by the metadata records, and where its data are. From
- * any thread, but for init and deinit.
+ * Processes with a Python interpreter, found by metadata records, and the addresses of its data.
+ * Thread-safe, except for init and deinit.
  */
-#ifndef CAPTURE_PYTHON_PROCESSES_H
-#define CAPTURE_PYTHON_PROCESSES_H
+#pragma once
 
 #include <pthread.h>
 #include <sprof/record.h>
@@ -12,7 +11,9 @@
 #include "base/vec.h"
 #include "python/layout.h"
 
-/* Failed readings in a row after which a process is not read for a time, and that time. */
+/*
+ * Number of consecutive failed readings after which a process is paused, and duration of the pause.
+ */
 #define PYTHON_FAILURES_MAX 8
 #define PYTHON_PAUSE_NS UINT64_C(20000000)
 
@@ -27,13 +28,13 @@ enum python_state {
 
 struct python_process {
 	uint32_t pid;
-	uint64_t generation; /* no other program has it; forked processes share it */
+	uint64_t generation; /* number of the program: forked processes share it */
 	uint64_t code_start; /* the executable mapping of the interpreter's file */
 	enum python_state state;
 	/* If usable: */
 	struct python_runtime runtime;
 	uint64_t eval_start, eval_end; /* _PyEval_EvalFrameDefault */
-	uint32_t failures;  /* number of failed readings since one was good */
+	uint32_t failures;  /* number of consecutive failed readings */
 	uint64_t resume_ns; /* it is not read before this time, in the samples' clock */
 };
 
@@ -74,5 +75,3 @@ void python_processes_on_read(struct python_processes *processes,
 
 /* Stores the result of a search for the interpreter's data, if the process still is the same program. */
 void python_processes_set(struct python_processes *processes, const struct python_process *process);
-
-#endif

@@ -9,7 +9,7 @@
 #include "capture/python/interpreter_files.h"
 #include "proc/proc_tasks.h"
 
-/* A process may change its user. */
+/* Time after which a process's user is checked again. */
 #define OWNER_NS UINT64_C(1000000000)
 
 /* Requests to a proxy, and their results. */
@@ -37,7 +37,7 @@ _Static_assert(sizeof(struct stack_job) <= PROXY_BYTES, "a job fits the memory o
 static bool read_memory(uint32_t pid, uint64_t address, void *ret, size_t size)
 {
 	struct iovec local = {ret, size}, remote = {(void *)(uintptr_t)address, size};
-	return process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
 static int read_part(void *bytes)
@@ -96,7 +96,7 @@ static int run_stack_job(void *bytes)
 		return -1;
 	python_stack_read(&job->memory, &job->runtime.layout, job->thread, &job->stack);
 	job->compared.bytes = job->bytes;
-	/* After the frames: they are of a time before which the thread did not run on. */
+	/* Checked after the frames: they are of a time before which the thread did not continue. */
 	job->is_unchanged = compare(read_for_job, job, &job->compared);
 	return -1;
 }
@@ -219,7 +219,7 @@ bool python_probe_read(struct python_probe *probe, const struct python_process *
 		return false;
 	python_stack_read(&probe->memory, &process->runtime.layout, probe->threads[place].thread,
 			  &probe->stack);
-	/* After the frames: they are of a time before which the thread did not run on. */
+	/* Checked after the frames: they are of a time before which the thread did not continue. */
 	*exact_ret = python_probe_is_unchanged(probe, sampled);
 	return true;
 }

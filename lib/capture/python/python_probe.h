@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the Python stacks of threads from outside. Of one thread. */
-#ifndef CAPTURE_PYTHON_PYTHON_PROBE_H
-#define CAPTURE_PYTHON_PYTHON_PROBE_H
+/* Reads the Python stacks of threads of other processes. One thread uses a probe. */
+#pragma once
 
 #include "base/ctx.h"
 #include "capture/python/processes.h"
@@ -26,7 +25,7 @@ struct python_probe {
 	bool is_own; /* the process is the recorder's user's */
 	struct {
 		uint32_t pid;
-		uint64_t until_ns; /* CLOCK_MONOTONIC: may be another user's then */
+		uint64_t until_ns; /* CLOCK_MONOTONIC: until then the result holds */
 		bool is_own;
 	} owners[PYTHON_OWNERS_KNOWN];
 	uint32_t pid; /* process that `memory` reads */
@@ -41,7 +40,7 @@ struct python_probe {
 /* `ctx` is borrowed. NULL when out of memory; free() it. */
 struct python_probe *python_probe_new(const struct sp_ctx *ctx);
 
-/* Begins to read a process: all pages are read again. */
+/* Begins to read a process: drops all cached pages. */
 void python_probe_begin(struct python_probe *probe, uint32_t pid);
 
 /*
@@ -59,5 +58,3 @@ void python_probe_prefetch(struct python_probe *probe, const uint64_t *addresses
 
 /* Returns whether the process's memory still equals a stack copy, or its first PYTHON_COMPARED_MAX bytes. */
 bool python_probe_is_unchanged(struct python_probe *probe, const struct stack_copy *copy);
-
-#endif

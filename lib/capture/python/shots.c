@@ -6,7 +6,7 @@
 #include "base/hash.h"
 
 struct python_shot {
-	uint64_t time_ns;
+	uint64_t time_ns, reader_ns;
 	uint32_t tid;
 	uint32_t frame_count, group_count;
 	bool exact, truncated;
@@ -56,22 +56,19 @@ static struct python_shot **place_for(struct python_shots *shots, uint32_t tid, 
 	return ret;
 }
 
-/* Takes the stack out of its place; NULL if it is not there. */
-static struct python_shot *take(struct python_shots *shots, uint32_t tid, uint64_t time_ns)
+/* Returns the place of a stack; NULL if it is not there. */
+static struct python_shot **find(struct python_shots *shots, uint32_t tid, uint64_t time_ns)
 {
 	for (size_t i = 0; i < PLACES; i++) {
 		struct python_shot **place = place_of(shots, tid, time_ns, i), *shot = *place;
-		if (!shot || shot->tid != tid || shot->time_ns != time_ns)
-			continue;
-		*place = NULL;
-		shots->bytes -= shot->bytes;
-		return shot;
+		if (shot && shot->tid == tid && shot->time_ns == time_ns)
+			return place;
 	}
 	return NULL;
 }
 
 void python_shots_add(struct python_shots *shots, uint32_t tid, uint64_t time_ns,
-		      const struct python_stack *stack, bool exact)
+		      const struct python_stack *stack, bool exact, uint64_t reader_ns)
 {
 	size_t frame_bytes = stack->frame_count * sizeof(*stack->frames);
 	size_t group_bytes = stack->group_count * sizeof(*stack->groups);
@@ -80,9 +77,9 @@ void python_shots_add(struct python_shots *shots, uint32_t tid, uint64_t time_ns
 	if (!shot)
 		return;
 	*shot = (struct python_shot){
-		.time_ns = time_ns, .tid = tid, .frame_count = stack->frame_count,
-		.group_count = stack->group_count, .exact = exact, .truncated = stack->truncated,
-		.bytes = bytes,
+		.time_ns = time_ns, .reader_ns = reader_ns, .tid = tid,
+		.frame_count = stack->frame_count, .group_count = stack->group_count,
+		.exact = exact, .truncated = stack->truncated, .bytes = bytes,
 	};
 	memcpy(shot->frames, stack->frames, frame_bytes);
 	memcpy(shot->frames + stack->frame_count, stack->groups, group_bytes);
@@ -97,11 +94,24 @@ void python_shots_add(struct python_shots *shots, uint32_t tid, uint64_t time_ns
 	free(before);
 }
 
+uint64_t python_shots_reader_ns(struct python_shots *shots, uint32_t tid, uint64_t time_ns)
+{
+	pthread_mutex_lock(&shots->lock);
+	struct python_shot **place = find(shots, tid, time_ns);
+	uint64_t reader_ns = place ? (*place)->reader_ns : 0;
+	pthread_mutex_unlock(&shots->lock);
+	return reader_ns;
+}
+
 bool python_shots_take(struct python_shots *shots, uint32_t tid, uint64_t time_ns,
 		       struct python_stack *ret, bool *exact_ret)
 {
 	pthread_mutex_lock(&shots->lock);
-	struct python_shot *shot = take(shots, tid, time_ns);
+	struct python_shot **place = find(shots, tid, time_ns), *shot = place ? *place : NULL;
+	if (shot) {
+		*place = NULL;
+		shots->bytes -= shot->bytes;
+	}
 	pthread_mutex_unlock(&shots->lock);
 	if (!shot)
 		return false;

@@ -25,7 +25,7 @@ static struct sp_error *number_keys(const uint64_t *keys, size_t count, uint32_t
 	struct u64map numbers = {0};
 	bool done = true;
 	for (size_t i = 0; i < count && done; i++) {
-		const uint32_t *number = u64map_put(&numbers, keys[i], (uint32_t)numbers.count, NULL);
+		const uint32_t *number = u64map_put(&numbers, keys[i], numbers.count, NULL);
 		done = number != NULL;
 		groups_ret[i] = done ? *number : 0;
 	}
@@ -60,8 +60,8 @@ static struct sp_error *node_keys(const struct sp_ctx *ctx, const struct cpu_lis
 		struct cpu_list members = {0};
 		error = nodes[n].cpus && *nodes[n].cpus ? cpu_list_parse(&members, nodes[n].cpus) : NULL;
 		for (size_t i = 0; i < cpus->count && !error; i++)
-			for (size_t j = 0; j < members.count; j++)
-				if (members.items[j] == cpus->items[i])
+			vec_each (member, &members)
+				if (*member == cpus->items[i])
 					keys[i] = nodes[n].node + 1;
 		vec_deinit(&members);
 	}

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
@@ -263,7 +262,7 @@ void drain_threads_free(struct drain_threads *drain_threads)
 	if (!drain_threads)
 		return;
 	if (drain_threads->stop_fd >= 0)
-		(void)!io_write(drain_threads->stop_fd, &one, sizeof(one), NULL);
+		(void)!io_write(drain_threads->stop_fd, &one, sizeof(one));
 	for (size_t i = 0; i < drain_threads->group_count; i++) {
 		if (drain_threads->groups[i].has_thread)
 			pthread_join(drain_threads->groups[i].thread, NULL);

@@ -8,8 +8,7 @@
  * A thread that runs on a sampled CPU competes with the sampled tasks there, and is scheduled as
  * one of them. On another CPU it might have to wait longer.
  */
-#ifndef CAPTURE_RING_BANK_DRAIN_THREADS_H
-#define CAPTURE_RING_BANK_DRAIN_THREADS_H
+#pragma once
 
 #include "base/ctx.h"
 #include "base/thread_priority.h"
@@ -104,5 +103,3 @@ size_t drain_groups_wanted(const struct capture_options *options, size_t cpus,
 struct sp_error *drain_groups_make(const struct sp_ctx *ctx, enum sp_capture_threads by,
 				   size_t wanted, const struct cpu_list *cpus, uint32_t *groups_ret,
 				   size_t *count_ret) SP_MUST_CHECK;
-
-#endif

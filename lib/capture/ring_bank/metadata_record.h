@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Metadata records in a buffer: their sizes are checked here, and nowhere after that. */
-#ifndef CAPTURE_RING_BANK_METADATA_RECORD_H
-#define CAPTURE_RING_BANK_METADATA_RECORD_H
+#pragma once
 
 #include "capture/ring_bank/record_offsets.h"
 #include "record/encode.h"
@@ -31,5 +30,3 @@ bool metadata_next(const uint8_t *bytes, size_t size, size_t *at,
 
 /* Returns false if the record is no mapping, or too short. */
 bool metadata_mapping(const struct metadata_record *record, struct metadata_mapping *ret);
-
-#endif

@@ -8,8 +8,7 @@
  * A record's values are read once and then handed on, so that nothing else needs to know how the record
  * lies in the ring. The caller owns them. They stay valid when the record is released.
  */
-#ifndef CAPTURE_RING_BANK_RECORD_OFFSETS_H
-#define CAPTURE_RING_BANK_RECORD_OFFSETS_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -73,6 +72,7 @@ struct record_values {
 	uint64_t id;       /* the event's, in the ring */
 	uint64_t period;   /* SAMPLE: 1 if the fields have no period, as all stand for the same count */
 	uint64_t lost;     /* LOST, LOST_SAMPLES: the number of these */
+	bool new_period;   /* SAMPLE, set by the filter: the ring has another period */
 	bool kernel_only;  /* SAMPLE, set by the filter: its user registers and stack are not wanted */
 };
 
@@ -97,7 +97,7 @@ static inline void record_values_read_sample(const struct ring *ring, const stru
 				  begin + fields->sample_cpu, begin + fields->sample_id, ret);
 	ret->period = fields->sample_period ? ring_u64(ring, begin + fields->sample_period) : 1;
 	ret->lost = 0;
-	ret->kernel_only = false;
+	ret->new_period = ret->kernel_only = false;
 }
 
 /* All other records have them at their end. */
@@ -109,7 +109,7 @@ static inline void record_values_read_other(const struct ring *ring, const struc
 				  end - fields->trailer_cpu, end - fields->trailer_id, ret);
 	ret->period = 0;
 	ret->lost = 0;
-	ret->kernel_only = false;
+	ret->new_period = ret->kernel_only = false;
 	if (ret->header.type == PERF_RECORD_LOST)
 		ret->lost = ring_u64(ring, ret->position + 16); /* after an id */
 	else if (ret->header.type == PERF_RECORD_LOST_SAMPLES)
@@ -132,5 +132,3 @@ static inline bool record_values_read(const struct ring *ring, uint64_t position
 		record_values_read_other(ring, fields, ret);
 	return true;
 }
-
-#endif

@@ -17,17 +17,9 @@ void rewrite_deinit(struct rewrite *rewrite)
 
 struct sp_error *rewrite_rename(struct rewrite *rewrite, uint64_t id, struct rewrite_name name)
 {
-	struct rewrite_name *slot = vec_push(&rewrite->names);
-	NEED(slot);
-	*slot = name;
-	return u64map_put(&rewrite->ids, id, (uint32_t)(rewrite->names.count - 1), NULL)
-		       ? NULL : error_no_memory();
-}
-
-static const struct rewrite_name *find(const struct rewrite *rewrite, uint64_t id)
-{
-	const uint32_t *index = rewrite->names.count ? u64map_find(&rewrite->ids, id) : NULL;
-	return index ? &rewrite->names.items[*index] : NULL;
+	NEED(vec_append(&rewrite->names, name));
+	return u64map_put(&rewrite->ids, id, rewrite->names.count - 1, NULL) ? NULL
+									     : error_no_memory();
 }
 
 static void shift(const struct rewrite *rewrite, struct ring *ring, uint64_t position)
@@ -39,7 +31,9 @@ static void shift(const struct rewrite *rewrite, struct ring *ring, uint64_t pos
 static const struct rewrite_name *rename_at(const struct rewrite *rewrite, struct ring *ring,
 					    uint64_t position)
 {
-	const struct rewrite_name *name = find(rewrite, ring_u64(ring, position));
+	const uint32_t *index =
+		rewrite->names.count ? u64map_find(&rewrite->ids, ring_u64(ring, position)) : NULL;
+	const struct rewrite_name *name = index ? &rewrite->names.items[*index] : NULL;
 	if (name)
 		ring_put_u64(ring, position, name->listed);
 	return name;

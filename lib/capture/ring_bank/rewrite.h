@@ -12,8 +12,7 @@
  *
  * Apply them once to each record.
  */
-#ifndef CAPTURE_RING_BANK_REWRITE_H
-#define CAPTURE_RING_BANK_REWRITE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -60,5 +59,3 @@ static inline void rewrite_copy(const struct rewrite *rewrite, const struct reco
 	struct ring ring = {.data = copy, .size = 1U << 16};
 	rewrite_record(rewrite, fields, &ring, 0, type, size);
 }
-
-#endif

@@ -182,7 +182,7 @@ bool ring_bank_limit(struct ring_bank *bank, uint64_t room)
 	bool any = false;
 	for (size_t i = 0; i < bank->count; i++) {
 		uint64_t bytes = bank->heads[i] - ring_bank_ring(bank, i)->tail;
-		any |= end_after(bank, i, (uint64_t)((double)bytes * share));
+		any |= end_after(bank, i, (double)bytes * share);
 		if (bytes > most) {
 			most = bytes;
 			fullest = i;

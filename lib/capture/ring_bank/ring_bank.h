@@ -11,8 +11,7 @@
  * Threads may drain the kernel's rings into memory (drain_threads.h); ring_bank_ring() then returns what
  * stands in for a ring. All functions belong to one thread.
  */
-#ifndef CAPTURE_RING_BANK_RING_BANK_H
-#define CAPTURE_RING_BANK_RING_BANK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -92,7 +91,7 @@ struct ring_bank_drain_threads {
 	bool polls;                /* see struct drain_threads_options */
 	bool every_sample;         /* the round is woken for each sample */
 	uint32_t realtime;         /* priority, as in thread_priority_begin() */
-	/* Hooks of the threads, as in struct drains_options. */
+	/* Hooks of the threads, as in struct drain_threads_options. */
 	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
 	void *(*new_state)(void *arg);
 	void (*free_state)(void *state);
@@ -149,5 +148,3 @@ uint64_t ring_bank_limit_in_time(struct ring_bank *bank, const struct record_fie
  * rings' own file descriptors.
  */
 int ring_bank_fd(const struct ring_bank *bank);
-
-#endif

@@ -40,8 +40,8 @@ bool wall_clock_start(struct wall_clock *wall, clockid_t clock)
 bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asleep_ns,
 			struct wall_clock_change *ret)
 {
-	int64_t moved_ns = (int64_t)(ahead_ns - wall->now_ns);
-	int64_t slept_ns = (int64_t)(asleep_ns - wall->asleep_ns);
+	int64_t moved_ns = ahead_ns - wall->now_ns;
+	int64_t slept_ns = asleep_ns - wall->asleep_ns;
 	if (llabs(slept_ns) < STEP_NS)
 		slept_ns = 0;
 	/* Suspend: the wall clock goes on, but is not set. */
@@ -56,22 +56,6 @@ bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asl
 	return true;
 }
 
-static struct sp_error *note_change(const struct wall_clock *wall,
-				    const struct wall_clock_change *change, struct notes *notes)
-{
-	const char *name = wall->clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
-	struct sp_error *error = NULL;
-	if (change->set_ns)
-		error = notes_add(notes, NOTE_CLOCK_SET, name, (uint64_t)change->set_ns,
-				     (uint64_t)change->off_ns);
-	if (!error && change->slept_ns)
-		error = notes_add(notes, NOTE_SLEPT, name, (uint64_t)change->slept_ns,
-				     (uint64_t)change->off_ns);
-	if (!error && wall->noted == NOTES_MAX)
-		error = notes_add(notes, NOTE_CLOCK_UNSTABLE, name);
-	return error;
-}
-
 struct sp_error *wall_clock_check(struct wall_clock *wall, struct notes *notes)
 {
 	struct wall_clock_change change;
@@ -80,5 +64,13 @@ struct sp_error *wall_clock_check(struct wall_clock *wall, struct notes *notes)
 				ahead_of_monotonic(CLOCK_BOOTTIME), &change))
 		return NULL;
 	wall->noted++;
-	return note_change(wall, &change, notes);
+	const char *name = wall->clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
+	struct sp_error *error = NULL;
+	if (change.set_ns)
+		error = notes_add(notes, NOTE_CLOCK_SET, name, change.set_ns, change.off_ns);
+	if (!error && change.slept_ns)
+		error = notes_add(notes, NOTE_SLEPT, name, change.slept_ns, change.off_ns);
+	if (!error && wall->noted == NOTES_MAX)
+		error = notes_add(notes, NOTE_CLOCK_UNSTABLE, name);
+	return error;
 }

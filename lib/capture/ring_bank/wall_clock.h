@@ -3,8 +3,7 @@
  * Times of a clock that can be set, computed from CLOCK_MONOTONIC: see capture/ring_bank/rewrite.h.
  * They are the wall clock's until it is set; from then on, notes have the difference.
  */
-#ifndef CAPTURE_RING_BANK_WALL_CLOCK_H
-#define CAPTURE_RING_BANK_WALL_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asl
 
 /* Compares the clocks, and notes a change. */
 struct sp_error *wall_clock_check(struct wall_clock *wall, struct notes *notes) SP_MUST_CHECK;
-
-#endif

@@ -18,22 +18,22 @@
 #include "capture/samples/stack_prefault.h"
 #include "record/decode.h"
 
-/* Some dozen samples of the default size: enough to be worth a thread's waking. */
+/* Size of a chunk: some dozen samples of the default size, worth a thread's waking. */
 #define CHUNK_BYTES ((size_t)256 << 10)
 
 /* Limit of arrived samples, the newest ones, that get their thread's Python stack. */
 #define ARRIVALS_MAX 16
 
-/* The pool's memory is looked at so often. */
+/* Interval at which the pool's memory is trimmed. */
 #define TRIM_NS 500000000
 
 /* Shortest time between two calls that drop unused files and return memory. */
 #define CLEAN_NS UINT64_C(10000000000)
 
-/* More than there can be in the largest copy, with a return address in each 8 bytes. */
+/* Limit of frames: the largest copy with a return address in each 8 bytes has fewer. */
 #define FRAMES_MAX 8448
 
-/* Stacks are hardly ever larger; what is further away is another one. */
+/* Largest distance within a stack. An address farther away is on another stack. */
 #define STACK_MOST ((uint64_t)64 << 20)
 
 struct unwind_worker {
@@ -43,10 +43,9 @@ struct unwind_worker {
 	struct python_worker *python; /* NULL: without Python frames */
 	struct stack_prefault stack_prefault;
 	struct stack_sizes sizes;
-	struct sp_capture_stacks stacks;
 	uint64_t cuts[STACK_CUTS], alone; /* counts of stacks that stay truncated */
-	struct alternate_seen seen;              /* atomic, each for itself */
-	/* Keeps two workers off one cache line. */
+	struct alternate_seen seen;              /* each member is atomic */
+	/* Puts workers into different cache lines. */
 	uint8_t padding[64];
 };
 
@@ -63,35 +62,24 @@ struct live_unwind {
 	struct unwinder *unwinder;
 	pthread_rwlock_t files;     /* protects `unwinder`; write-locked to close files */
 	uint64_t cleaned_ns;        /* atomic; time of the last clean_up() that was not skipped */
-	uint64_t forgotten;         /* how many, in all */
+	uint64_t forgotten;         /* number of closed files so far */
 	struct unwind_worker *workers;
 	size_t worker_count;
 	struct pool *pool;
-	uint64_t trimmed_ns;        /* when its memory was looked at */
+	uint64_t trimmed_ns;        /* time of the last trim */
 	struct stack_hold *stack_hold;
 	struct python *python;       /* NULL: without Python frames */
+	bool cpu_clock;              /* see live_unwind_options */
 	uint32_t stack_bytes;       /* requested size */
 	struct wakeup alarm;        /* wakes the drain: stacks need larger copies */
-	struct record_buffer simple; /* samples that need no unwinding, or get none */
-	struct dump *scratch;        /* one of these */
-	struct sp_capture_stacks stacks; /* stacks of these */
+	struct record_buffer simple; /* samples that need no unwinding, or were skipped */
+	struct dump *scratch;        /* scratch for one of these */
+	struct sp_capture_stacks stacks; /* counts of samples that were written */
 };
 
 DEFINE_CLEANUP(struct live_unwind *, live_unwind_free)
 
-static void count_end(struct sp_capture_stacks *stacks, enum unwind_end end)
-{
-	uint64_t *const counts[UNWIND_END_COUNT] = {
-		[UNWIND_COMPLETE] = &stacks->complete,
-		[UNWIND_TRUNCATED] = &stacks->truncated,
-		[UNWIND_NO_INFO] = &stacks->no_unwind_info,
-		[UNWIND_BAD_MEMORY] = &stacks->bad_memory,
-		[UNWIND_DEPTH_LIMIT] = &stacks->depth_limit,
-	};
-	++*counts[end];
-}
-
-/* Only its worker adds to it. */
+/* Adds to a sum that only its worker writes, and other threads read. */
 static void increment(uint64_t *sum, bool more)
 {
 	if (more)
@@ -120,7 +108,7 @@ static enum stack_hold_cut on_truncated(struct live_unwind *live_unwind,
 	return STACK_CUT_BY_SIZE;
 }
 
-/* How much of stacks is needed. */
+/* Counts the stack, and whether it needs more than the requested copy. */
 static void count_need(struct live_unwind *live_unwind, struct unwind_worker *worker,
 		       const struct dump *dump, const struct unwind_result *result)
 {
@@ -129,23 +117,13 @@ static void count_need(struct live_unwind *live_unwind, struct unwind_worker *wo
 		end = worker->frames[result->count - 1].sp;
 	else if (result->end == UNWIND_TRUNCATED && !result->switched)
 		end = result->missing + 8;
-	/* Below, or far away: another stack. */
+	/* An end below SP, or far above, is on another stack. */
 	bool beyond = end - sp > live_unwind->stack_bytes && end - sp <= STACK_MOST;
 	increment(&worker->seen.need.stacks, true);
 	increment(&worker->seen.need.beyond, beyond);
 	/* Requests larger copies at once: the next round may be far away. */
 	if (beyond && dump->stack_asked <= live_unwind->stack_bytes)
 		wakeup_raise(&live_unwind->alarm);
-}
-
-/*
- * In a chain, all but the first are taken for addresses behind calls. Behind a signal's
- * frame is the very place where code was interrupted: the one after it leads back there.
- */
-static void fill_ips(struct unwind_worker *worker, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		worker->ips[i] = worker->frames[i].ip + (i > 0 && worker->frames[i].exact);
 }
 
 static struct unwind_sample sample_of(const struct live_unwind *live_unwind, const struct dump *dump)
@@ -165,7 +143,7 @@ static struct unwind_sample sample_of(const struct live_unwind *live_unwind, con
 	};
 }
 
-/* Returns the number of addresses in the worker's chain. */
+/* Inserts Python frames. Returns the number of addresses in the worker's chain. */
 static size_t add_python(const struct live_unwind *live_unwind, struct unwind_worker *worker,
 			 const struct dump *dump, size_t count)
 {
@@ -190,7 +168,13 @@ static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct unwi
 	if (!dump->helper)
 		count_need(live_unwind, worker, dump, &result);
 	uint16_t misc = unwind_misc(&result);
-	fill_ips(worker, result.count);
+	/*
+	 * Readers of a call chain take all addresses except the first for return addresses, and
+	 * look up the byte before. An exact address, where a signal interrupted code, gets 1 added
+	 * to lead back to itself.
+	 */
+	for (size_t i = 0; i < result.count; i++)
+		worker->ips[i] = worker->frames[i].ip + (i > 0 && worker->frames[i].exact);
 	size_t count = dump->helper ? result.count
 				    : add_python(live_unwind, worker, dump, result.count);
 	const struct stack_hold_stack stack = {
@@ -201,18 +185,14 @@ static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct unwi
 		.cut = cut,
 		.helper = dump->helper,
 	};
-	bool held, shortened;
+	bool held;
 	struct sp_error *error = stack_hold_add(live_unwind->stack_hold, &stack, &held);
 	if (error || held || dump->helper)
 		return error;
-	count_end(&worker->stacks, result.end);
 	worker->cuts[cut] += result.end == UNWIND_TRUNCATED;
 	struct stack_dump_chain chain = {.ips = worker->ips, .count = count, .misc = misc};
-	error = stack_dump_encode(&live_unwind->layout, output, dump, &chain, live_unwind->frame_limit,
-				  &shortened);
-	if (!error)
-		worker->stacks.shortened += shortened;
-	return error;
+	return stack_dump_encode(&live_unwind->layout, output, dump, &chain,
+				 live_unwind->frame_limit);
 }
 
 /* Writes held stacks if they are due; `worker` counts them. */
@@ -223,9 +203,6 @@ static struct sp_error *flush_held(const struct live_unwind *live_unwind, bool n
 	struct stack_hold_counts counts = {0};
 	struct sp_error *error = stack_hold_flush(live_unwind->stack_hold, now, output, oldest_ns,
 						  &counts);
-	worker->stacks.repaired += counts.repaired;
-	worker->stacks.truncated += counts.truncated;
-	worker->stacks.shortened += counts.shortened;
 	worker->alone += counts.alone;
 	for (size_t i = 0; i < STACK_CUTS; i++)
 		worker->cuts[i] += counts.cuts[i];
@@ -238,8 +215,8 @@ static const struct dump *stack_dump_at(const struct chunk *chunk, size_t at)
 }
 
 /*
- * Returns freed memory, which the C library keeps while something next to it is in use: after some
- * minutes of short processes, 58 of 71 MB of a thread's heap were free.
+ * Returns freed memory to the kernel. The C library keeps it while its neighbours are in use: after
+ * some minutes of short processes, 58 of 71 MB of a thread's heap were free.
  */
 static void return_memory(void)
 {
@@ -259,7 +236,7 @@ static void clean_up(struct live_unwind *live_unwind)
 		return;
 	if (unwinder_keeps_much(live_unwind->unwinder)) {
 		pthread_rwlock_wrlock(&live_unwind->files);
-		live_unwind->forgotten += unwinder_forget_files(live_unwind->unwinder, false);
+		live_unwind->forgotten += unwinder_drop_files(live_unwind->unwinder, false);
 		pthread_rwlock_unlock(&live_unwind->files);
 	}
 	return_memory();
@@ -333,20 +310,7 @@ static struct sp_error *make_workers(struct live_unwind *live_unwind, size_t cou
 	return pool_new(&options, &live_unwind->pool);
 }
 
-/* Records of the side-band have no fields of samples: one event will do for all. */
-static struct sp_error *make_decoder(struct live_unwind *live_unwind,
-				     const struct perf_event_attr *attr)
-{
-	live_unwind->event = (struct sp_event){.name = "side-band", .attr = *attr};
-	/* A kernel that was not asked for build-ids does not set the bit that says one. */
-	live_unwind->event.attr.build_id = 1;
-	live_unwind->event.attr.mmap2 = 1;
-	const struct record_layout layout = {.events = &live_unwind->event, .event_count = 1,
-					     .path = "side-band"};
-	return decoder_new(&layout, &live_unwind->decoder);
-}
-
-/* Prefers the writer: cleaning up must not wait for a stream of readers. */
+/* Prefers the writer: clean_up() must not wait for an endless series of readers. */
 static void init_files_lock(pthread_rwlock_t *lock)
 {
 	pthread_rwlockattr_t attr;
@@ -366,6 +330,7 @@ struct sp_error *live_unwind_new(const struct live_unwind_options *options, stru
 		return error_os(errno, "uname");
 	live_unwind->ctx = options->ctx;
 	live_unwind->stack_bytes = options->stack_bytes;
+	live_unwind->cpu_clock = options->cpu_clock;
 	live_unwind->frame_limit = options->max_stack ? options->max_stack : SIZE_MAX;
 	if (!stack_dump_layout_make(options->attr, options->kept_registers, live_unwind->host.machine,
 				    &live_unwind->layout) ||
@@ -374,7 +339,17 @@ struct sp_error *live_unwind_new(const struct live_unwind_options *options, stru
 	live_unwind->scratch = malloc(2 * RECORD_SIZE_MAX);
 	live_unwind->stack_hold = stack_hold_new(&live_unwind->layout, live_unwind->frame_limit);
 	NEED(live_unwind->scratch && live_unwind->stack_hold);
-	struct sp_error *error = make_decoder(live_unwind, options->attr);
+	/*
+	 * Makes the decoder. Side-band records have no sample fields, so that one event fits all.
+	 */
+	const struct perf_event_attr *attr = options->attr;
+	live_unwind->event = (struct sp_event){.name = "side-band", .attr = *attr};
+	/* Records without a build-id lack its bit in `misc`, so this is right for all kernels. */
+	live_unwind->event.attr.build_id = 1;
+	live_unwind->event.attr.mmap2 = 1;
+	const struct record_layout layout = {
+		.events = &live_unwind->event, .event_count = 1, .path = "side-band"};
+	struct sp_error *error = decoder_new(&layout, &live_unwind->decoder);
 	if (!error)
 		error = live_new(strstr(live_unwind->host.machine, "64"), &live_unwind->live);
 	if (!error)
@@ -444,7 +419,8 @@ struct sp_error *live_unwind_on_metadata(struct live_unwind *live_unwind, const 
 		if (!error)
 			error = on_record(live_unwind, &record);
 		else if (sp_error_code(error) == SP_ERROR_FORMAT)
-			sp_error_free(take_ptr(error)); /* the file has it, and says so */
+			sp_error_free(take_ptr(error)); /* the record is in the file, and readers
+							 * report it */
 		at += header.size;
 	}
 	TRY(error);
@@ -460,33 +436,42 @@ struct sp_error *live_unwind_retain(struct live_unwind *live_unwind, const uint3
 	return live_retain(live_unwind->live, pids, count, time_ns);
 }
 
-static void put_id(const struct live_unwind *live_unwind, struct dump *dump, uint64_t id)
+/* Returns a sample's period without the time of the reader of Python's frames. */
+static uint64_t period_of(const struct live_unwind *live_unwind, const struct record_values *record)
 {
+	uint64_t reader_ns = live_unwind->cpu_clock && live_unwind->python ?
+		python_reader_ns(live_unwind->python, record->tid, record->time_ns) : 0;
+	return record->period - (reader_ns < record->period ? reader_ns : record->period - 1);
+}
+
+/* Replaces what the ring has of them. */
+static void put_values(const struct live_unwind *live_unwind, struct dump *dump,
+		       const struct record_values *record, uint64_t id)
+{
+	if (live_unwind->fields.sample_period)
+		dump->words[live_unwind->fields.sample_period / 8] =
+			period_of(live_unwind, record);
 	dump->words[live_unwind->fields.sample_id / 8] = id;
 	if (live_unwind->fields.sample_id_again)
 		dump->words[live_unwind->fields.sample_id_again / 8] = id;
 }
 
-/* Writes a sample without user calls: it has none, or all memory is in use. */
+/* Writes a sample without user calls, because it has none or all memory is in use. */
 static struct sp_error *write_simply(struct live_unwind *live_unwind, const struct ring *ring,
-				     const struct stack_dump_parts *parts, uint64_t id)
+				     const struct stack_dump_parts *parts,
+				     const struct record_values *record, uint64_t id)
 {
 	struct dump *dump = live_unwind->scratch;
 	struct stack_dump_chain chain = {0};
-	bool shortened;
 	stack_dump_copy(&live_unwind->layout, parts, ring, false, dump);
-	put_id(live_unwind, dump, id);
-	if (dump->register_count) {
+	put_values(live_unwind, dump, record, id);
+	if (dump->register_count)
 		chain = (struct stack_dump_chain){
 			.ips = stack_dump_registers(dump) + live_unwind->layout.ip_index, .count = 1,
 			.misc = SP_MISC_END_SKIPPED << SP_MISC_END_SHIFT,
 		};
-		live_unwind->stacks.skipped++;
-	} else {
-		live_unwind->stacks.none++;
-	}
-	return stack_dump_encode(&live_unwind->layout, &live_unwind->simple, dump, &chain, SIZE_MAX,
-				 &shortened);
+	return stack_dump_encode(&live_unwind->layout, &live_unwind->simple, dump, &chain,
+				 SIZE_MAX);
 }
 
 struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct ring *ring,
@@ -503,10 +488,10 @@ struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct r
 		dump = pool_reserve(live_unwind->pool, stack_dump_size(&live_unwind->layout, &parts, true),
 				    &chunk);
 	if (!dump)
-		return id ? write_simply(live_unwind, ring, &parts, id) : NULL;
+		return id ? write_simply(live_unwind, ring, &parts, record, id) : NULL;
 	stack_dump_copy(&live_unwind->layout, &parts, ring, true, dump);
 	dump->helper = !id;
-	put_id(live_unwind, dump, id);
+	put_values(live_unwind, dump, record, id);
 	dump->view = live_view(live_unwind->live, record->pid, record->time_ns);
 	dump->space = live_space(live_unwind->live, dump->view);
 	dump->pid = record->pid;
@@ -526,25 +511,61 @@ void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_worke
 			    const struct ring *ring, uint64_t end)
 {
 	struct perf_event_header header;
-	struct record_values sample;
-	uint64_t newest[ARRIVALS_MAX];
+	struct {
+		struct record_values values;
+		uint64_t reader_ns;
+	} newest[ARRIVALS_MAX], *sample;
 	size_t count = 0;
-	for (uint64_t at = ring->tail; at < end && ring_record(ring, at, end, &header);
-	     at += header.size)
-		if (header.type == PERF_RECORD_SAMPLE && header.size >= live_unwind->layout.head_size)
-			newest[count++ % ARRIVALS_MAX] = at;
 	python_begin_arrival(worker);
-	for (size_t i = 0; i < count && i < ARRIVALS_MAX; i++)
-		if (record_values_read(ring, newest[(count - 1 - i) % ARRIVALS_MAX], end,
-				       &live_unwind->fields, &sample))
-			python_on_sample(worker, &live_unwind->layout, ring, &sample);
+	for (uint64_t at = ring->tail; at < end && ring_record(ring, at, end, &header);
+	     at += header.size) {
+		sample = &newest[count % ARRIVALS_MAX];
+		if (header.type != PERF_RECORD_SAMPLE ||
+		    header.size < live_unwind->layout.head_size ||
+		    !record_values_read(ring, at, end, &live_unwind->fields, &sample->values))
+			continue;
+		sample->reader_ns = python_take_reader_ns(worker, sample->values.period);
+		count++;
+	}
+	for (size_t i = 0; i < count && i < ARRIVALS_MAX; i++) {
+		sample = &newest[(count - 1 - i) % ARRIVALS_MAX];
+		python_on_sample(worker, &live_unwind->layout, ring, &sample->values,
+				 sample->reader_ns);
+	}
 }
 
-static struct sp_error *add_unwound(struct waits *waits, struct record_buffer *unwound,
-				    struct batch *batch)
+void live_unwind_count(struct live_unwind *live_unwind, const uint8_t *records, size_t size)
+{
+	struct sp_capture_stacks *stacks = &live_unwind->stacks;
+	uint64_t *const counts[] = {
+		[SP_MISC_END_UNKNOWN] = &stacks->none,
+		[SP_MISC_END_COMPLETE] = &stacks->complete,
+		[SP_MISC_END_TRUNCATED] = &stacks->truncated,
+		[SP_MISC_END_NO_UNWIND_INFO] = &stacks->no_unwind_info,
+		[SP_MISC_END_BAD_MEMORY] = &stacks->bad_memory,
+		[SP_MISC_END_DEPTH_LIMIT] = &stacks->depth_limit,
+		[SP_MISC_END_SKIPPED] = &stacks->skipped,
+		[SP_MISC_END_SWITCHED] = &stacks->truncated,
+	};
+	struct perf_event_header header;
+	for (size_t at = 0; at < size; at += header.size) {
+		header = record_header_of(records + at);
+		if (header.type != PERF_RECORD_SAMPLE)
+			continue;
+		++*(header.misc & SP_MISC_REPAIRED
+			    ? &stacks->repaired
+			    : counts[(header.misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT]);
+		stacks->shortened += (header.misc & SP_MISC_SHORTENED) != 0;
+	}
+}
+
+/* Adds unwound samples to the batch. Those of waits are held until the wait is over. */
+static struct sp_error *add_unwound(struct live_unwind *live_unwind, struct waits *waits,
+				    struct record_buffer *unwound, struct batch *batch)
 {
 	if (waits)
 		TRY(waits_take(waits, unwound));
+	live_unwind_count(live_unwind, unwound->items, unwound->count);
 	return batch_add_bytes(batch, unwound->items, unwound->count);
 }
 
@@ -575,20 +596,20 @@ struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct waits
 		error = python_encode(live_unwind->python, &live_unwind->simple);
 	*wrote_ret |= live_unwind->simple.count != 0;
 	if (!error)
-		error = add_unwound(waits, &live_unwind->simple, batch);
+		error = add_unwound(live_unwind, waits, &live_unwind->simple, batch);
 	for (size_t i = 0; i < chunks.count && !error; i++)
-		error = add_unwound(waits, &chunks.items[i]->output, batch);
+		error = add_unwound(live_unwind, waits, &chunks.items[i]->output, batch);
 	struct sp_error *flush_error = batch_flush(batch);
 	live_unwind->simple.count = 0;
-	for (size_t i = 0; i < chunks.count; i++)
-		pool_release(live_unwind->pool, chunks.items[i]);
+	vec_each (item, &chunks)
+		pool_release(live_unwind->pool, *item);
 	vec_deinit(&chunks);
 	return error_first(error, flush_error);
 }
 
 struct sp_error *live_unwind_wait(struct live_unwind *live_unwind)
 {
-	uint64_t oldest_ns = 0; /* it is written before anything else */
+	uint64_t oldest_ns = 0; /* no sample is older: it is written first */
 	pool_wait(live_unwind->pool);
 	return flush_held(live_unwind, true, &live_unwind->simple, &oldest_ns, &live_unwind->workers[0]);
 }
@@ -596,21 +617,21 @@ struct sp_error *live_unwind_wait(struct live_unwind *live_unwind)
 uint64_t live_unwind_oldest_ns(const struct live_unwind *live_unwind)
 {
 	/*
-	 * In that order: what is held back goes into a chunk before it counts as held no more, and
-	 * only the drain takes chunks away.
+	 * In this order: a held stack moves to a chunk before it counts as no longer held, and only
+	 * the drain removes chunks.
 	 */
 	uint64_t held_ns = stack_hold_oldest_ns(live_unwind->stack_hold);
 	uint64_t pool_ns = pool_oldest_ns(live_unwind->pool);
 	return pool_ns < held_ns ? pool_ns : held_ns;
 }
 
-/* Threads that unwind have modules only while they hold the lock. */
+/* Drops all modules under the lock: threads that unwind use modules only while they hold it. */
 static struct sp_error *drop_modules(struct live_unwind *live_unwind)
 {
 	pthread_rwlock_wrlock(&live_unwind->files);
-	live_unwind->forgotten += unwinder_forget_files(live_unwind->unwinder, true);
+	live_unwind->forgotten += unwinder_drop_files(live_unwind->unwinder, true);
 	if (live_unwind->python)
-		python_forget_files(live_unwind->python);
+		python_drop_files(live_unwind->python);
 	struct sp_error *error = live_drop_modules(live_unwind->live);
 	pthread_rwlock_unlock(&live_unwind->files);
 	return error;
@@ -625,26 +646,13 @@ struct sp_error *live_unwind_expire(struct live_unwind *live_unwind, uint64_t be
 	}
 	if (live_has_many_modules(live_unwind->live))
 		TRY(drop_modules(live_unwind));
-	return live_forget(live_unwind->live, oldest_ns < before_ns ? oldest_ns : before_ns);
+	return live_expire(live_unwind->live, oldest_ns < before_ns ? oldest_ns : before_ns);
 }
 
 void live_unwind_restart(struct live_unwind *live_unwind)
 {
 	if (live_unwind->python)
 		python_restart(live_unwind->python);
-}
-
-static void add_stacks(struct sp_capture_stacks *sum, const struct sp_capture_stacks *stacks)
-{
-	sum->complete += stacks->complete;
-	sum->truncated += stacks->truncated;
-	sum->no_unwind_info += stacks->no_unwind_info;
-	sum->bad_memory += stacks->bad_memory;
-	sum->depth_limit += stacks->depth_limit;
-	sum->skipped += stacks->skipped;
-	sum->none += stacks->none;
-	sum->repaired += stacks->repaired;
-	sum->shortened += stacks->shortened;
 }
 
 int live_unwind_alarm_fd(const struct live_unwind *live_unwind)
@@ -682,7 +690,6 @@ void live_unwind_counts(const struct live_unwind *live_unwind, struct live_unwin
 		const struct unwind_worker *worker = &live_unwind->workers[i];
 		if (worker->python)
 			python_counts_add(&ret->python, worker->python);
-		add_stacks(&ret->stacks, &worker->stacks);
 		stack_sizes_add(&ret->sizes, &worker->sizes);
 		ret->alone += worker->alone;
 		for (size_t j = 0; j < STACK_CUTS; j++)

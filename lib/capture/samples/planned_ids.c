@@ -8,7 +8,10 @@ void planned_ids_deinit(struct planned_ids *ids)
 	u64map_deinit(&ids->map);
 }
 
-/* Clocks have a timer for each event, and dummies have no samples. */
+/*
+ * Returns whether the event counts occurrences. Clocks have a timer for each event, and dummies
+ * have no samples.
+ */
 static bool counts_occurrences(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && !record_is_clock(attr->type, attr->config) &&

@@ -7,8 +7,7 @@
  * The sample belongs to the only planned event that counts occurrences. If there are several, it is unknown
  * to which. All functions belong to one thread.
  */
-#ifndef CAPTURE_SAMPLES_PLANNED_IDS_H
-#define CAPTURE_SAMPLES_PLANNED_IDS_H
+#pragma once
 
 #include <sprof/reader.h>
 #include "base/error.h"
@@ -31,5 +30,3 @@ static inline uint64_t planned_ids_find(const struct planned_ids *ids, uint64_t 
 {
 	return !ids->occurrences || u64map_find(&ids->map, id) ? id : ids->occurrence;
 }
-
-#endif

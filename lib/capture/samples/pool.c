@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Chunks that are submitted stand in a circle, in order:
- *
- *	collected ... taken ... submitted
- *
- * Workers take from the middle; the drain collects as far as they are done. Chunks that
- * are free are used again last in, first out, since the last one is in the caches.
+ * Submitted chunks form a circle, in order: collected ... taken ... submitted. Workers take chunks
+ * from the middle; the drain collects finished ones in order. Free chunks are reused last in, first
+ * out, because the last one is in the caches.
  */
 #include "capture/samples/pool.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,11 +14,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* Free chunks that keep their memory, and limit of one trim: the drain must not wait. */
+/* Number of free chunks that keep their memory, and limit of one trim: the drain must not wait. */
 #define FREE_KEPT 16
 #define TRIMMED_MOST 16
 
-/* An output that has grown beyond is not kept for the next. */
+/* Larger outputs are freed instead of reused. */
 #define OUTPUT_KEPT ((size_t)1 << 20)
 
 struct pool_worker {
@@ -45,7 +41,7 @@ struct pool {
 	struct chunk **circle;  /* options.chunks of them */
 	uint64_t submitted, taken, collected; /* counted; places are modulo options.chunks */
 	uint64_t finished;
-	bool waiting;           /* the drain, for `less` */
+	bool waiting;           /* the drain waits for `less` */
 	bool over;
 };
 
@@ -74,7 +70,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* At least one is made, or it fails. */
+/* Starts at least one worker, or fails. */
 static struct sp_error *start_workers(struct pool *pool)
 {
 	sigset_t all, before;
@@ -92,8 +88,8 @@ static struct sp_error *start_workers(struct pool *pool)
 }
 
 /*
- * In one piece: were chunks mapped one by one, as malloc() does, the drain would wait for
- * workers that map files just then, and they for a CPU.
+ * Maps all chunks at once. If chunks were mapped one by one, as malloc() does, the drain would wait
+ * for workers that map files just then, and they for a CPU.
  */
 static bool map_memory(struct pool *pool)
 {
@@ -144,8 +140,8 @@ void pool_free(struct pool *pool)
 		pthread_join(pool->workers[i].thread, NULL);
 	for (; pool->collected < pool->submitted; pool->collected++)
 		chunk_free(pool->circle[pool->collected % pool->options.chunks]);
-	for (size_t i = 0; i < pool->free_chunks.count; i++)
-		chunk_free(pool->free_chunks.items[i]);
+	vec_each (free_chunk, &pool->free_chunks)
+		chunk_free(*free_chunk);
 	chunk_free(pool->open);
 	if (pool->memory)
 		munmap(pool->memory, pool->options.chunks * pool->options.chunk_bytes);
@@ -158,7 +154,7 @@ void pool_free(struct pool *pool)
 	free(pool);
 }
 
-/* One that is free, or a new one; NULL where there are enough already, or no memory. */
+/* Returns a free chunk, or a new one; NULL at the limit, or when out of memory. */
 static struct chunk *chunk_get(struct pool *pool)
 {
 	if (pool->free_chunks.count) {
@@ -201,7 +197,7 @@ void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret)
 	return room;
 }
 
-/* Whether a chunk waits for a worker. */
+/* Returns whether a chunk waits for a worker. */
 static bool is_behind(struct pool *pool)
 {
 	pthread_mutex_lock(&pool->lock);
@@ -260,7 +256,7 @@ void pool_release(struct pool *pool, struct chunk *chunk)
 	chunk->output.count = 0;
 	if (chunk->output.capacity > OUTPUT_KEPT)
 		vec_deinit(&chunk->output);
-	*vec_push(&pool->free_chunks) = chunk; /* there was made room for all */
+	*vec_push(&pool->free_chunks) = chunk; /* vec_reserve() made room for all */
 }
 
 void pool_wait(struct pool *pool)

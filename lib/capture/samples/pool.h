@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Work that the drain hands to threads: chunks of memory, filled by the one, worked
- * on by the others, and taken back in the order in which they were filled. Of bounded
- * size: pool_reserve() fails at once when all of it is in use.
- *
- * All functions are the drain's, but for the work itself.
+ * Thread pool for unwinding: the drain fills chunks of memory, threads work on them, and the drain
+ * collects them in the order in which it filled them. Memory is bounded: pool_reserve() fails at
+ * once if all is in use. The drain calls all functions; only the work runs in the threads.
  */
-#ifndef CAPTURE_SAMPLES_POOL_H
-#define CAPTURE_SAMPLES_POOL_H
+#pragma once
 
 #include "record/encode.h"
 
@@ -17,7 +14,7 @@ struct chunk {
 	/* Oldest time of input and output. The drain sets it; the work lowers it atomically. */
 	uint64_t oldest_ns;
 	struct record_buffer output; /* made by the work; empty before */
-	struct sp_error *error;      /* the work's, if any; owned */
+	struct sp_error *error;      /* error of the work; owned */
 	bool done;
 	bool resident; /* its bytes take memory */
 };
@@ -25,54 +22,55 @@ struct chunk {
 struct pool_options {
 	size_t workers;     /* at least 1 */
 	size_t chunk_bytes; /* size of each chunk */
-	size_t chunks;      /* at most; memory is taken as it is needed */
-	/* Works on a chunk; `worker` from 0. No two of one number at a time. */
+	size_t chunks;      /* limit of chunks; memory is used as needed */
+	/* Works on a chunk. `worker`: from 0; calls with the same number never overlap. */
 	void (*work)(void *arg, size_t worker, struct chunk *chunk);
 	void *arg;
 };
 
 struct pool;
 
-/* The threads take no signals. Fails with SP_ERROR_OS where none can be made. */
+/* Starts the threads, which block all signals. Fails with SP_ERROR_OS if none can be started. */
 struct sp_error *pool_new(const struct pool_options *options, struct pool **ret) SP_MUST_CHECK;
-/* Waits for what is being worked on, no more. */
+/* Waits for chunks in work, and drops the others. */
 void pool_free(struct pool *pool);
 
 /*
- * Room for `size` bytes, up to chunk_bytes, in the chunk that is being filled: *chunk_ret.
- * A multiple of 8. NULL where all memory is in use.
+ * Reserves `size` bytes, a multiple of 8 up to chunk_bytes, in the chunk that is being filled:
+ * *chunk_ret. NULL if all memory is in use.
  */
 void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret);
 
 /*
- * Starts work on the open chunk. While other work waits for a worker, the chunk is filled further:
- * memory is taken by whole chunks.
+ * Submits the open chunk to the workers. If another chunk waits for a worker, it is filled further
+ * instead, because memory is used by whole chunks.
  */
 void pool_submit(struct pool *pool);
 
 /*
- * The same, be there anything or not: the work is called with an empty chunk, if one is free
- * and no other waits for it.
+ * Does the same, also without an open chunk: submits an empty one if a chunk is free and no other
+ * waits for a worker.
  */
 void pool_nudge(struct pool *pool);
 
-/* The next chunk in order, if its work is done; NULL otherwise. It is the caller's until: */
+/*
+ * Returns the next chunk in order if its work is done, else NULL. It is the caller's until
+ * pool_release().
+ */
 struct chunk *pool_collect(struct pool *pool);
 void pool_release(struct pool *pool, struct chunk *chunk);
 
 /*
- * Frees the memory of some chunks that were not needed since the last call. Call it every few
- * seconds: a burst may have left many.
+ * Frees the memory of some chunks that were unused since the last call. Call it every few seconds:
+ * a burst may have left many.
  */
 void pool_trim(struct pool *pool);
 
-/* Until all that was filled is done. */
+/* Waits until the work on all filled chunks is done. */
 void pool_wait(struct pool *pool);
 
-/* The time of the oldest that has not been collected; UINT64_MAX: there is none. */
+/* Returns the oldest time of all chunks that were not collected; UINT64_MAX: none. */
 uint64_t pool_oldest_ns(const struct pool *pool);
 
 /* CPU time that the threads have used. */
 uint64_t pool_cpu_ns(const struct pool *pool);
-
-#endif

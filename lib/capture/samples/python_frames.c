@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "capture/python/codes.h"
 #include "capture/python/interpreter_files.h"
 #include "capture/python/python_probe.h"
@@ -36,7 +37,8 @@ struct known_process {
 struct arrival {
 	uint32_t tids[ARRIVED_THREADS];
 	size_t count;
-	/* The last one's result, and its sample's stack; `stack.bytes` is not used: */
+	uint64_t begin_ns, reader_ns; /* CPU time of the reader, and its part that no sample has */
+	/* The last thread's result, and its sample's stack; `stack.bytes` is not used: */
 	bool found, exact;
 	struct stack_copy stack;
 	uint8_t bytes[PYTHON_COMPARED_MAX];
@@ -96,9 +98,9 @@ void python_restart(struct python *python)
 	python_functions_restart(&python->functions);
 }
 
-void python_forget_files(struct python *python)
+void python_drop_files(struct python *python)
 {
-	python_files_forget(&python->files);
+	python_files_drop(&python->files);
 }
 
 struct python_worker *python_worker_new(struct python *python)
@@ -151,7 +153,7 @@ static void look_up(struct python *python, struct python_process *process)
 		binaries.proxies = NULL;
 	process->state = PYTHON_UNUSABLE;
 	if (!at.module || !python_files_find(&python->files, &binaries, &at, &addresses)) {
-		/* It is another file, or an interpreter without symbols. */
+		/* The location is in another file, or in an interpreter without symbols. */
 	} else if (!python_memory_get(memory, addresses.version, &version, sizeof(version))) {
 		if (++process->failures < PYTHON_FAILURES_MAX)
 			process->state = PYTHON_UNKNOWN;
@@ -200,14 +202,14 @@ static bool is_eval(const struct python_process *process, uint64_t ip)
 	return ip >= process->eval_start && ip < process->eval_end;
 }
 
-/* A frame of native code, and its part of the stack. */
+/* A native frame, and its part of the stack. */
 struct native_frame {
 	uint64_t ip, low, high;
 };
 
 /*
- * Returns whether the evaluation function's frame between two stack pointers is as it was in the sample:
- * the thread then still runs, or again, the same Python frame there.
+ * Returns whether the evaluation function's frame between two stack pointers is the same as in the
+ * sample: the thread then executes the same Python frame there.
  */
 static bool group_is_unchanged(struct python_worker *worker, const struct python_layout *layout,
 			       const struct python_group *group, const struct python_sample *sample,
@@ -232,6 +234,17 @@ struct inserting {
 	uint32_t group; /* the next one */
 };
 
+/* Writes the address of a function that stands for frames; returns the number of addresses. */
+static size_t add_named(const struct inserting *inserting, const char *name, uint64_t *ip)
+{
+	const struct python_function function = {.name = name, .file = ""};
+	uint64_t start;
+	if (!python_functions_add(&inserting->worker->python->functions, &function, &start))
+		return 0;
+	*ip = python_address(start, 0);
+	return 1;
+}
+
 /*
  * Appends the addresses of the group's frames; returns their number. If a code object cannot be
  * read, its frame is a function without a name: a caller must not get its time. *whole_ret: all
@@ -240,11 +253,7 @@ struct inserting {
 static size_t add_group(struct inserting *inserting, const struct python_group *group,
 			uint64_t *ips, bool *whole_ret)
 {
-	static const struct python_function unresolved = {
-		.name = "[unresolved Python function]", .file = "",
-	};
 	const struct python_worker *worker = inserting->worker;
-	uint64_t start;
 	size_t count = 0;
 	*whole_ret = true;
 	for (uint32_t i = 0; i < group->count; i++) {
@@ -253,9 +262,9 @@ static size_t add_group(struct inserting *inserting, const struct python_group *
 			ips[count++] = frame->line;
 			continue;
 		}
-		*whole_ret = false;
-		if (python_functions_add(&worker->python->functions, &unresolved, &start))
-			ips[count++] = python_address(start, 0);
+		*whole_ret &= !frame->frame;
+		count += add_named(inserting, frame->frame ? PYTHON_UNRESOLVED :
+				   "[omitted Python frames]", ips + count);
 	}
 	return count;
 }
@@ -291,26 +300,25 @@ static bool is_valid(struct inserting *inserting, const struct python_group *gro
 }
 
 /*
- * Gets the addresses of a native frame's Python frames; returns their number. Compilers move parts of the
- * evaluation function elsewhere: the group's place shows that the frame is its, not the ip.
+ * Gets the addresses of a native frame's Python frames; returns their number. Compilers move parts
+ * of the evaluation function elsewhere: the group's place shows that the frame is its, not the ip.
  */
 static size_t find_frames(struct inserting *inserting, const struct native_frame *native,
 			  uint64_t *ips)
 {
 	struct python_counts *counts = &inserting->worker->counts;
 	const struct python_group *group = next_group(inserting, native);
+	bool eval = is_eval(inserting->process, native->ip), whole = false;
 	size_t count = 0;
-	if (!group) {
-		counts->groups += is_eval(inserting->process, native->ip);
-		return 0;
-	}
-	bool valid = is_valid(inserting, group, native), whole = false;
-	if (valid)
+	counts->groups += group || eval;
+	if (group && is_valid(inserting, group, native)) {
 		count = add_group(inserting, group, ips, &whole);
-	counts->groups++;
-	counts->inserted += count != 0;
-	counts->dropped += !whole;
-	return count;
+		counts->inserted += count != 0;
+	}
+	counts->dropped += group && !whole;
+	/* An evaluation that has just begun has no frame yet: it is the caller's. */
+	return count || !eval || whole || (!group && inserting->exact) ? count :
+	       add_named(inserting, PYTHON_UNRESOLVED, ips);
 }
 
 static size_t insert_all(struct inserting *inserting, uint64_t *ips)
@@ -369,8 +377,11 @@ static void find_lines(struct python_worker *worker, const struct python_process
 	prefetch_codes(worker, known, time_ns);
 	for (uint32_t i = 0; i < stack->frame_count; i++) {
 		struct python_frame *frame = &stack->frames[i];
-		if (!python_codes_find(&known->codes, &reader, frame->code, frame->instr,
-				       &frame->line))
+		const struct python_frame *inner = i ? frame - 1 : NULL;
+		if (inner && inner->code == frame->code && inner->instr == frame->instr)
+			frame->line = inner->line; /* recursion */
+		else if (!frame->frame || !python_codes_find(&known->codes, &reader, frame->code,
+							      frame->instr, &frame->line))
 			frame->line = 0;
 	}
 }
@@ -394,9 +405,10 @@ static bool find_stack(const struct stack_dump_layout *layout, const struct ring
 	*ret = (struct stack_copy){
 		.bytes = bytes,
 		.low = ring_u64(ring, parts.registers_at + 8 * layout->sp_index),
-		.size = parts.stack_size < PYTHON_COMPARED_MAX ? parts.stack_size : PYTHON_COMPARED_MAX,
+		.size = parts.stack_size < PYTHON_COMPARED_MAX ? parts.stack_size :
+								 PYTHON_COMPARED_MAX,
 	};
-	ring_copy(ring, parts.stack_at, (size_t)ret->size, bytes);
+	ring_copy(ring, parts.stack_at, ret->size, bytes);
 	return true;
 }
 
@@ -424,11 +436,23 @@ static bool read_stack(struct python_worker *worker, const struct python_process
 
 void python_begin_arrival(struct python_worker *worker)
 {
-	worker->arrival.count = 0;
+	struct arrival *arrival = &worker->arrival;
+	uint64_t now_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	arrival->count = 0;
+	arrival->reader_ns += arrival->begin_ns ? now_ns - arrival->begin_ns : 0;
+	arrival->begin_ns = now_ns;
+}
+
+uint64_t python_take_reader_ns(struct python_worker *worker, uint64_t period_ns)
+{
+	struct arrival *arrival = &worker->arrival;
+	uint64_t taken_ns = arrival->reader_ns < period_ns ? arrival->reader_ns : period_ns;
+	arrival->reader_ns -= taken_ns;
+	return taken_ns;
 }
 
 /*
- * Reads a thread's stack at its first sample of an arrival. Later samples have what was read, if no
+ * Reads a thread's stack at its first sample of an arrival. Later samples get the result if no
  * other thread was read since and their copy is the same. Returns false if nothing is known of this
  * sample.
  */
@@ -443,18 +467,19 @@ static bool read_once(struct python_worker *worker, const struct python_process 
 			return i == arrival->count - 1 && arrival->found &&
 			       stack->low == arrival->stack.low &&
 			       stack->size == arrival->stack.size &&
-			       !memcmp(stack->bytes, arrival->bytes, (size_t)stack->size);
+			       !memcmp(stack->bytes, arrival->bytes, stack->size);
 	if (arrival->count == ARRIVED_THREADS)
 		return false;
 	arrival->tids[arrival->count++] = thread->tid;
 	arrival->stack = *stack;
-	memcpy(arrival->bytes, stack->bytes, (size_t)stack->size);
+	memcpy(arrival->bytes, stack->bytes, stack->size);
 	arrival->found = read_stack(worker, process, thread, &arrival->exact, &damaged);
 	return arrival->found;
 }
 
 void python_on_sample(struct python_worker *worker, const struct stack_dump_layout *layout,
-		      const struct ring *ring, const struct record_values *sample)
+		      const struct ring *ring, const struct record_values *sample,
+		      uint64_t reader_ns)
 {
 	struct python *python = worker->python;
 	uint8_t bytes[PYTHON_COMPARED_MAX];
@@ -465,10 +490,16 @@ void python_on_sample(struct python_worker *worker, const struct stack_dump_layo
 	    process.state == PYTHON_USABLE && find_stack(layout, ring, sample, bytes, &stack) &&
 	    read_once(worker, &process, &thread))
 		python_shots_add(&python->shots, sample->tid, sample->time_ns,
-				 &worker->probe->stack, worker->arrival.exact);
+				 &worker->probe->stack, worker->arrival.exact, reader_ns);
 }
 
-size_t python_insert(struct python_worker *worker, const struct python_sample *sample, uint64_t *ips)
+uint64_t python_reader_ns(struct python *python, uint32_t tid, uint64_t time_ns)
+{
+	return python_shots_reader_ns(&python->shots, tid, time_ns);
+}
+
+size_t python_insert(struct python_worker *worker, const struct python_sample *sample,
+		     uint64_t *ips)
 {
 	struct python_process process;
 	if (!python_processes_find(&worker->python->processes, sample->pid, &process))
@@ -487,7 +518,8 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
 		worker->counts.damaged += missing && damaged;
 		if (missing && damaged)
 			worker->counts.damaged_pid = sample->pid;
-		return sample->count;
+		worker->probe->stack.group_count = 0;
+		exact = false;
 	}
 	struct inserting inserting = {
 		.worker = worker,

@@ -4,8 +4,7 @@
  * runs; the functions and lines are read from the process's memory, which may have changed since the
  * sample. Frames that contradict the stack copy are dropped, and counted. The process is never stopped.
  */
-#ifndef CAPTURE_SAMPLES_PYTHON_FRAMES_H
-#define CAPTURE_SAMPLES_PYTHON_FRAMES_H
+#pragma once
 
 #include "base/ctx.h"
 #include "binary/binary.h"
@@ -19,9 +18,6 @@
 #include "unwind/stack_memory.h"
 #include "unwind/unwind.h"
 
-struct python;
-struct python_worker;
-
 /* `binaries` and `live` are borrowed. NULL when out of memory. */
 struct python *python_new(const struct binary_env *binaries, struct live *live);
 void python_free(struct python *python);
@@ -29,8 +25,8 @@ void python_free(struct python *python);
 /* Applies a metadata record, ahead of the samples. */
 struct sp_error *python_on_record(struct python *python, const struct sp_record *record) SP_MUST_CHECK;
 
-/* Forgets the files of interpreters: their modules are invalid from now on. No worker may run. */
-void python_forget_files(struct python *python);
+/* Drops the files of interpreters: their modules are invalid from now on. No worker may run. */
+void python_drop_files(struct python *python);
 
 /* Appends the records of functions that the file lacks; python_restart(): a new file begins. */
 struct sp_error *python_encode(struct python *python, struct record_buffer *buffer) SP_MUST_CHECK;
@@ -69,10 +65,20 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
  *
  * Each sampled thread is read once. Its older samples get the same Python stack if they have the
  * same stack copy: the reader preempts the thread, and with waits that switch is a newer sample.
+ * Before that, python_take_reader_ns() returns the part of each sample's period in which the reader
+ * ran on its CPU; the oldest sample comes first.
  */
 void python_begin_arrival(struct python_worker *worker);
+uint64_t python_take_reader_ns(struct python_worker *worker, uint64_t period_ns);
 void python_on_sample(struct python_worker *worker, const struct stack_dump_layout *layout,
-		      const struct ring *ring, const struct record_values *sample);
+		      const struct ring *ring, const struct record_values *sample,
+		      uint64_t reader_ns);
+
+/*
+ * Returns `reader_ns` of a sample. The reader always runs just after a sample, so that it has none
+ * itself, and a clock of the CPU counts its time as the thread's.
+ */
+uint64_t python_reader_ns(struct python *python, uint32_t tid, uint64_t time_ns);
 
 /* Numbers of groups, which are the Python frames of one call of the evaluation function. */
 struct python_counts {
@@ -86,5 +92,3 @@ struct python_counts {
 	uint32_t damaged_pid; /* process of one of them */
 };
 void python_counts_add(struct python_counts *sum, const struct python_worker *worker);
-
-#endif

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each record is read once, then decided on by its values, then moved:
- *
- *	ring ──▶ struct record_values ──▶ enum route ──▶ batch, receiver, or nowhere
- *
- * Only the first and the last step use the ring, and waits, which read more of a sample.
+ * Each record is read once, classified by its values, then moved: ring ──▶ struct record_values ──▶
+ * enum route ──▶ batch, receiver, or nowhere. Only the first and the last step use the ring; waits
+ * read more of a sample.
  */
 #include "capture/samples/ring_filter.h"
 
 #include <string.h>
 #include "base/cleanup.h"
 
-/* The last answers: consecutive samples are mostly of one task and one event. */
+/* Cached results: consecutive samples are mostly of one task and one event. */
 struct cached_decision {
 	uint32_t pid, tid;
 	uint64_t since_ns, until_ns;
 	bool in;
 	uint64_t ring_id, file_id; /* an event's id in the ring and in the file */
+	struct dither_found period;
 };
 
 enum route {
 	ROUTE_NONE,     /* drop it */
 	ROUTE_BATCH,    /* leave it in the ring until the batch is flushed */
-	ROUTE_RENAMED,  /* to the batch, with another id */
+	ROUTE_CHANGED,  /* copy it to the batch with another id or period */
 	ROUTE_RECEIVER,
 };
 
@@ -30,7 +29,7 @@ struct decision {
 	enum route route;
 	bool counts; /* the sample counts for its event */
 	bool kernel_only; /* its user part is not wanted */
-	uint64_t id; /* the event's, in the file; 0: a helper */
+	uint64_t id; /* id of the event in the file; 0: a helper */
 };
 
 /* -- Decisions ------------------------------------------------------------------ */
@@ -48,7 +47,10 @@ static bool is_followed(const struct membership *membership, struct cached_decis
 	return last->in;
 }
 
-/* Sets *repeats_ret: another event has sampled the same run time. */
+/*
+ * Returns whether the sample is of a followed task. *repeats_ret: another event has sampled the
+ * same run time.
+ */
 static inline struct sp_error *check_double_sampling(struct double_sampling *double_sampling,
 						     const struct record_values *record,
 						     uint64_t period, bool *repeats_ret)
@@ -91,8 +93,8 @@ static void count_sample(struct filter_counts *counts, const struct record_value
 }
 
 static struct sp_error *decide_on_sample(struct filter *filter, struct cached_decision *last,
-					 const struct ring *ring,
-					 const struct record_values *record, struct decision *ret)
+					 const struct ring *ring, struct record_values *record,
+					 struct decision *ret)
 {
 	struct sp_error *error = NULL;
 	enum waits_verdict wait = WAITS_OTHER;
@@ -111,6 +113,11 @@ static struct sp_error *decide_on_sample(struct filter *filter, struct cached_de
 			count_filtered(&filter->counts, record);
 		return NULL;
 	}
+	if (ret->id && filter->dither && filter->dither->count)
+		record->new_period = dither_find(filter->dither, ret->id, record->cpu,
+						 record->time_ns, &last->period);
+	if (record->new_period)
+		record->period = last->period.period_ns;
 	if (ret->id)
 		error = check_double_sampling(filter->double_sampling, record, record->period, &repeats);
 	if (!error && !repeats && filter->waits)
@@ -119,13 +126,13 @@ static struct sp_error *decide_on_sample(struct filter *filter, struct cached_de
 	filter->counts.filtered += wait == WAITS_FILTERED;
 	if (error || repeats || (wait != WAITS_OTHER && wait != WAITS_UNWIND))
 		return error;
-	/* Samples of waits count when they are written. */
+	/* Samples of waits are counted when they are written. */
 	ret->counts = ret->id && wait == WAITS_OTHER;
 	if (ret->counts)
 		count_sample(&filter->counts, record);
 	ret->route = filter->receiver.receive		 ? ROUTE_RECEIVER
-		     : ret->id && ret->id != record->id ? ROUTE_RENAMED
-							 : ROUTE_BATCH;
+		     : (ret->id && ret->id != record->id) || record->new_period ? ROUTE_CHANGED
+										 : ROUTE_BATCH;
 	return NULL;
 }
 
@@ -164,17 +171,17 @@ static void decide_on_unlisted(struct filter *filter, const struct record_values
 {
 	uint32_t type = record->header.type;
 	bool loss = type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES;
-	/* Losses are the ring's, whichever event is the first to find room again. */
+	/* A LOST record is of the ring, whichever event found room first. */
 	if (loss && !ret->id)
 		ret->id = filter->alternates->first_listed;
 	if (!ret->id || !(loss || is_throttling(type)))
 		return;
 	count_other(&filter->counts, record);
-	ret->route = ROUTE_RENAMED;
+	ret->route = ROUTE_CHANGED;
 }
 
 static struct sp_error *decide(struct filter *filter, struct cached_decision *last,
-			       const struct ring *ring, const struct record_values *record,
+			       const struct ring *ring, struct record_values *record,
 			       struct decision *ret)
 {
 	uint32_t type = record->header.type;
@@ -196,21 +203,11 @@ static struct sp_error *decide(struct filter *filter, struct cached_decision *la
 	return NULL;
 }
 
-/* Assumes that lost samples were of the target as often as their neighbours in the ring. */
-static void share_losses(struct filter_counts *counts, const struct filter_counts *before)
-{
-	uint64_t lost = counts->lost - before->lost;
-	uint64_t kept = counts->samples - before->samples;
-	uint64_t others = counts->filtered - before->filtered;
-	if (lost && others)
-		counts->lost_own += (double)lost * (double)kept / (double)(kept + others);
-	else
-		counts->lost_own += (double)lost;
-}
-
 /* -- Routes --------------------------------------------------------------------- */
 
-/* A ring on its way to a batch: since `run`, all records go there, and are not yet added. */
+/*
+ * State of a ring on its way to a batch: all records from `run` on go there, and are not added yet.
+ */
 struct ring_pass {
 	struct ring *ring;
 	struct batch *batch;
@@ -230,7 +227,7 @@ static struct sp_error *end_run(struct ring_pass *pass, const struct record_valu
  * the batch may be flushed before the next span, and its sink receives whole records. A sample's ids are near
  * its beginning; in all other records the id is last.
  */
-static struct sp_error *rename_record(struct ring_pass *pass, const struct record_fields *fields,
+static struct sp_error *change_record(struct ring_pass *pass, const struct record_fields *fields,
 				      const struct record_values *record, uint64_t id)
 {
 	const uint32_t type = record->header.type, size = record->header.size;
@@ -245,6 +242,8 @@ static struct sp_error *rename_record(struct ring_pass *pass, const struct recor
 	memcpy(copy + id_at, &id, sizeof(id));
 	if (again_at)
 		memcpy(copy + again_at, &id, sizeof(id));
+	if (is_sample && record->new_period)
+		memcpy(copy + fields->sample_period, &record->period, sizeof(record->period));
 	if (type == PERF_RECORD_LOST)
 		memcpy(copy + body, &id, sizeof(id));
 	for (size_t i = 0; i < 2 && is_throttling(type); i++)
@@ -276,14 +275,14 @@ static struct sp_error *move(struct filter *filter, struct ring_pass *pass,
 	case ROUTE_NONE:
 	case ROUTE_BATCH:
 		break;
-	case ROUTE_RENAMED:
-		error = rename_record(pass, &filter->fields, record, decision->id);
+	case ROUTE_CHANGED:
+		error = change_record(pass, &filter->fields, record, decision->id);
 		break;
 	case ROUTE_RECEIVER:
 		error = deliver_sample(filter, pass->ring, record, decision);
 		break;
 	}
-	/* Room for the next, as soon as can be. */
+	/* Releases records early, to make room in the ring. */
 	if (!error && filter->receiver.receive)
 		ring_release(pass->ring, pass->run);
 	return error;
@@ -315,6 +314,14 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 	}
 	if (!error)
 		error = batch_add_ring(batch, ring, pass.run, position);
-	share_losses(&filter->counts, &before);
+	/* Estimates lost samples of the target, by its share of the neighbours in the ring. */
+	struct filter_counts *counts = &filter->counts;
+	uint64_t lost = counts->lost - before.lost;
+	uint64_t kept = counts->samples - before.samples;
+	uint64_t others = counts->filtered - before.filtered;
+	if (lost && others)
+		counts->lost_own += (double)lost * (double)kept / (double)(kept + others);
+	else
+		counts->lost_own += (double)lost;
 	return error_first(error, batch_release(batch, ring, end));
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From the rings of the samples to a batch: walks the records, counts them, and
- * lets through those of the tasks that are followed. Runs of what is kept stay
- * spans of the ring.
+ * Moves samples from the rings to a batch: walks the records, counts them, and selects those of the
+ * followed tasks. Consecutive selected records stay one span of the ring.
  */
-#ifndef CAPTURE_SAMPLES_RING_FILTER_H
-#define CAPTURE_SAMPLES_RING_FILTER_H
+#pragma once
 
 #include "capture/event_control/alternate_ids.h"
+#include "capture/event_control/dither.h"
 #include "capture/tasks/double_sampling.h"
 #include "capture/tasks/membership.h"
 #include "capture/tasks/schedstat.h"
@@ -25,18 +24,18 @@ struct filter_counts {
 	uint64_t lost;      /* by LOST and LOST_SAMPLES records, of all processes */
 	double lost_own;    /* estimate of the target's part, by its share of the neighbours */
 	uint64_t throttled; /* THROTTLE records */
-	uint64_t reads;     /* READ records: what tasks that ended had counted */
-	uint64_t damaged;   /* bytes of records of impossible size, or of an unknown event */
+	uint64_t reads;     /* READ records: counts of tasks that ended */
+	uint64_t damaged;   /* bytes of records with an impossible size, or of an unknown event */
 	uint64_t first_ns, last_ns; /* times of kept samples; 0: none */
 	uint64_t switches;    /* SWITCH records of threads that leave a CPU */
 	uint64_t switch_ns;   /* latest time of SWITCH records; 0: none */
 };
 
-/* Receives the samples out of the ring, in place of the batch. */
+/* Receives the samples from the ring, in place of the batch. */
 struct sample_receiver {
 	/*
-	 * `id`: of the event that it counts for; 0: it only helps, and does not count. May be
-	 * released when it returns. SP_ERROR_FORMAT: the sample is damaged, and dropped.
+	 * `id`: of the event that counts it; 0: a helper, not counted. The record may be released
+	 * when the function returns. SP_ERROR_FORMAT: the sample is damaged, and dropped.
 	 */
 	struct sp_error *(*receive)(void *arg, const struct ring *ring, const struct record_values *record,
 				    uint64_t id);
@@ -47,23 +46,25 @@ struct filter {
 	const struct membership *membership; /* NULL: all are followed */
 	struct double_sampling *double_sampling;               /* NULL: none */
 	uint32_t own_pid;                    /* process to leave out; 0: none */
-	struct sample_receiver receiver;     /* with batch.copy_all; NULL: all go to the batch */
-	/* The ring's losses that a helper reports are reported for its first planned event. NULL: none. */
+	struct sample_receiver receiver;     /* NULL: all samples go to the batch; needs
+					      * batch.copy_all */
+	/*
+	 * Helpers report losses of the ring; they are counted for its first planned event. NULL:
+	 * none.
+	 */
 	const struct alternate_ids *alternates;
 	const struct planned_ids *planned; /* NULL: samples have the ids of their events */
+	const struct dither *dither; /* periods of samples that state another one. NULL: none */
 	struct waits *waits; /* NULL: none */
-	struct schedstat *schedstat; /* learns of threads by their switches. NULL: none */
+	struct schedstat *schedstat; /* gets the threads of SWITCH records. NULL: none */
 	struct record_fields fields;
 	struct filter_counts counts;
 	uint64_t read_ns; /* time of the last record that filter_ring() read */
 };
 
 /*
- * Adds the records of the ring before `end` to the batch, and their release; with a receiver,
- * they are released as soon as they are copied.
- * The membership must have seen all side-band up to then.
+ * Adds the ring's records before `end` to the batch, with their release. With a receiver, they are
+ * released when they are copied. The membership must know all side-band up to then.
  */
 struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t end,
 			     struct batch *batch) SP_MUST_CHECK;
-
-#endif

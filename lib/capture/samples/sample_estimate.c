@@ -6,7 +6,7 @@ uint64_t sample_estimate_lost(const struct filter_counts *counts, const struct l
 	return counts->lost - losses->not_counting + losses->at_end;
 }
 
-/* Returns the samples that are missing in the CPU time, but not more than are lost. */
+/* Returns the number of samples that the CPU time lacks, at most the lost ones. */
 static uint64_t missing_samples(const struct filter_counts *counts, uint64_t lost, uint64_t used_ns)
 {
 	double period_ns = (double)counts->weight / (double)counts->samples;
@@ -19,16 +19,16 @@ uint64_t sample_estimate_lost_own(const struct filter_counts *counts, const stru
 {
 	if (used_ns && counts->samples)
 		return missing_samples(counts, sample_estimate_lost(counts, losses), used_ns);
-	/* The share of neighbours; at the end, of all samples. */
-	double kept = (double)counts->samples, seen = kept + (double)counts->filtered;
+	/* Share of the target among neighbours; at the end, among all samples. */
+	double kept = counts->samples, seen = kept + (double)counts->filtered;
 	double at_end = (double)losses->at_end * (seen > 0 ? kept / seen : 1);
-	double reported = (double)counts->lost, others = (double)losses->not_counting;
+	double reported = counts->lost, others = losses->not_counting;
 	double counting = reported > 0 ? (reported - others) / reported : 1;
-	return (uint64_t)(counts->lost_own * counting + at_end + 0.5);
+	return counts->lost_own * counting + at_end + 0.5;
 }
 
 uint64_t sample_estimate_written_weight(const struct filter_counts *counts, uint64_t dropped)
 {
 	double share = counts->samples ? 1 - (double)dropped / (double)counts->samples : 1;
-	return (uint64_t)((double)counts->weight * share);
+	return (double)counts->weight * share;
 }

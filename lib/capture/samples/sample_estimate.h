@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Estimates from counts of samples: lost samples, and the target's part of them. */
-#ifndef CAPTURE_SAMPLES_SAMPLE_ESTIMATE_H
-#define CAPTURE_SAMPLES_SAMPLE_ESTIMATE_H
+#pragma once
 
 #include "capture/event_control/lost_counts.h"
 #include "capture/samples/ring_filter.h"
@@ -16,7 +15,5 @@ uint64_t sample_estimate_lost(const struct filter_counts *counts, const struct l
 uint64_t sample_estimate_lost_own(const struct filter_counts *counts, const struct losses *losses,
 				  uint64_t used_ns);
 
-/* Returns the weight of the samples that are not dropped by the write queue. */
+/* Returns the weight of the samples that the write queue did not drop. */
 uint64_t sample_estimate_written_weight(const struct filter_counts *counts, uint64_t dropped);
-
-#endif

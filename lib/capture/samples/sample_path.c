@@ -52,15 +52,15 @@ struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t
 struct sp_error *sample_path_filter(struct sample_path *path, const struct rewrite *rewrite,
 				    struct ring *ring, uint64_t end, struct batch *batch)
 {
-	/* A pass of its own: recordings that change nothing have no branch for it on a sample's way. */
+	/* Rewrites in a separate pass: recordings without a rewrite have no branch for it. */
 	if (rewrite_is_needed(rewrite))
 		rewrite_ring(rewrite, &path->filter.fields, ring, end);
 	return filter_ring(&path->filter, ring, end, batch);
 }
 
 /*
- * Metadata records until the snapshots have come: a thread may wait in a program or library that
- * was mapped a moment before.
+ * Applies metadata records up to the snapshots' time: a thread may wait in a library that was
+ * mapped just before.
  */
 static struct sp_error *unwind_snapshots(struct sample_path *path, struct record_buffer *snapshots)
 {
@@ -79,7 +79,7 @@ static struct sp_error *unwind_snapshots(struct sample_path *path, struct record
 struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
 				   bool *wrote_ret)
 {
-	struct waits_made *made = path->waits ? waits_output(path->waits) : NULL;
+	struct waits_made *made = path->waits ? waits_made(path->waits) : NULL;
 	if (made) {
 		/* The last batch was flushed. */
 		made->names->count = 0;
@@ -116,6 +116,8 @@ struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe
 		all->first_ns = ended.first_ns;
 	if (ended.last_ns > all->last_ns)
 		all->last_ns = ended.last_ns;
+	if (path->live_unwind)
+		live_unwind_count(path->live_unwind, ended.bytes, ended.size);
 	struct sp_error *error = batch_add_bytes(batch, ended.bytes, ended.size);
 	return error_first(error, batch_flush(batch));
 }

@@ -3,14 +3,15 @@
  * The way of a sample from its ring to the file. Each sample passes the filter. If stack copies are
  * unwound while recording, it then goes to the threads that unwind, and returns with a call chain; else
  * its bytes go to the batch as they are in the ring. All functions belong to one thread; without
- * unwinding, those that only concern it do nothing.
+ * unwinding, those that only concern it do nothing. Samples of waits stay in `waits` until the
+ * wait ends.
  *
- * Copies: from the kernel's ring to memory (drains, and only with stack copies or many CPUs), to the
- * threads that unwind (only then), to the write queue. None can go: the ring must be emptied at once, its
- * bytes must outlive it until they are unwound, and a slow disk must not stop the round.
+ * Copies: from the kernel's ring to memory (drain threads, and only with stack copies or many
+ * CPUs), to the threads that unwind (only then), to the write queue. None can go: the ring must be
+ * emptied at once, its bytes must outlive it until they are unwound, and a slow disk must not stop
+ * the round.
  */
-#ifndef CAPTURE_SAMPLES_SAMPLE_PATH_H
-#define CAPTURE_SAMPLES_SAMPLE_PATH_H
+#pragma once
 
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/ring_filter.h"
@@ -34,14 +35,14 @@ struct sp_error *sample_path_unwind(struct sample_path *path,
 				    const struct live_unwind_options *options) SP_MUST_CHECK;
 void sample_path_deinit(struct sample_path *path);
 
-/* Takes whole metadata records, merged by time, ahead of the samples that need them. */
+/* Applies whole metadata records, merged by time, ahead of the samples that need them. */
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes,
 					 size_t size) SP_MUST_CHECK;
 
 /* Prepares for a new file, which lacks the names and other data that are written once. */
 void sample_path_restart(struct sample_path *path);
 
-/* Adds waits to the batch, as waits_write(). Samples that are still unwound are waited for. */
+/* Adds waits to the batch, as waits_write(). First waits until all samples are unwound. */
 struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe_ns,
 					 uint64_t split_ns, struct batch *batch,
 					 bool *wrote_ret) SP_MUST_CHECK;
@@ -60,20 +61,18 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 struct sp_error *sample_path_filter(struct sample_path *path, const struct rewrite *rewrite,
 				    struct ring *ring, uint64_t end, struct batch *batch) SP_MUST_CHECK;
 
-/* Waits until all samples that were taken are unwound, and hands them to the batch's sink. */
+/* Waits until all added samples are unwound, and passes them to the batch's sink. */
 struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch,
 				   bool *wrote_ret) SP_MUST_CHECK;
 
-/* Waits until all samples that were taken are unwound, and sums up `unwound`. */
+/* Waits until all added samples are unwound, and sums up `unwound`. */
 struct sp_error *sample_path_finish(struct sample_path *path) SP_MUST_CHECK;
 
 /* Returns the time of the oldest sample that is still unwound; UINT64_MAX: there is none. */
 uint64_t sample_path_oldest_ns(const struct sample_path *path);
 
-/* The same, or of a wait that is not written yet. */
+/* Returns the same, including waits that are not written yet. */
 uint64_t sample_path_unwritten_ns(const struct sample_path *path);
 
-/* Discards state before that time: no older sample will come. */
+/* Drops state before that time: no older sample will come. */
 struct sp_error *sample_path_expire(struct sample_path *path, uint64_t before_ns) SP_MUST_CHECK;
-
-#endif

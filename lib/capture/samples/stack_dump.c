@@ -19,10 +19,10 @@ enum { X86_SP = 7, X86_IP = 8, ARM64_SP = 31, ARM64_PC = 32 };
 
 static uint32_t index_of(uint64_t mask, uint32_t number)
 {
-	return (uint32_t)__builtin_popcountll(mask & ((UINT64_C(1) << number) - 1));
+	return __builtin_popcountll(mask & ((UINT64_C(1) << number) - 1));
 }
 
-/* Fields of a word each after the interrupt's registers; the last two are page sizes. */
+/* Words after the interrupt's registers, one for each field; the last two are page sizes. */
 #define LAST_FIELDS                                                                     \
 	((uint64_t)(PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |                        \
 		    PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE))
@@ -31,7 +31,7 @@ static uint32_t index_of(uint64_t mask, uint32_t number)
 
 static uint32_t count_bits(uint64_t bits)
 {
-	return (uint32_t)__builtin_popcountll(bits);
+	return __builtin_popcountll(bits);
 }
 
 bool stack_dump_layout_make(const struct perf_event_attr *attr, uint64_t kept, const char *machine,
@@ -71,7 +71,7 @@ bool stack_dump_layout_make(const struct perf_event_attr *attr, uint64_t kept, c
 
 void stack_dump_file_attr(struct perf_event_attr *attr, uint64_t kept)
 {
-	/* Events without samples of that kind, as dummies are, stay as they are. */
+	/* Events without such samples, such as dummies, do not change. */
 	if (attr->sample_type & PERF_SAMPLE_STACK_USER) {
 		attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
 		attr->sample_type |= kept ? PERF_SAMPLE_REGS_USER : 0;
@@ -121,7 +121,7 @@ static bool skip_raw(struct record_walk *walk)
 	uint64_t first;
 	if (!next_word(walk, &first))
 		return false;
-	/* The size and the bytes behind it are a multiple of 8 together. */
+	/* Size and bytes together are a multiple of 8. */
 	uint64_t size = (uint64_t)first_u32(first) + 4;
 	return size % 8 == 0 && skip_words(walk, size / 8 - 1);
 }
@@ -142,7 +142,7 @@ static bool find_middle(struct record_walk *walk, const struct stack_dump_layout
 	if ((layout->has_raw && !skip_raw(walk)) ||
 	    (layout->has_branches && !skip_branches(walk, layout)))
 		return false;
-	parts->middle_size = (uint32_t)(walk->position - parts->middle_at);
+	parts->middle_size = walk->position - parts->middle_at;
 	return true;
 }
 
@@ -157,7 +157,7 @@ static bool find_tail(struct record_walk *walk, const struct stack_dump_layout *
 	    !skip_words(walk, layout->words_last) ||
 	    (layout->has_aux && (!next_word(walk, &aux) || aux % 8 || !skip_words(walk, aux / 8))))
 		return false;
-	parts->tail_size = (uint32_t)(walk->position - parts->tail_at);
+	parts->tail_size = walk->position - parts->tail_at;
 	return true;
 }
 
@@ -171,7 +171,7 @@ static bool find_stack(struct record_walk *walk, struct stack_dump_parts *parts)
 		return true;
 	if (size % 8 || !skip_words(walk, size / 8) || !next_word(walk, &good) || good > size)
 		return false;
-	parts->stack_asked = (uint32_t)size;
+	parts->stack_asked = size;
 	parts->stack_size = (uint32_t)good & ~7U;
 	return true;
 }
@@ -200,10 +200,10 @@ bool stack_dump_find(const struct stack_dump_layout *layout, const struct ring *
 	if (header->size < layout->head_size ||
 	    (layout->has_read && !skip_counters(&walk, layout->read_format)))
 		return false;
-	parts.head_size = (uint32_t)(walk.position - position);
+	parts.head_size = walk.position - position;
 	if (!next_word(&walk, &count) || !skip_words(&walk, count))
 		return false;
-	split_chain(ring, walk.position - 8 * count, (uint32_t)count, &parts);
+	split_chain(ring, walk.position - 8 * count, count, &parts);
 	if (!find_middle(&walk, layout, &parts) || !next_word(&walk, &parts.abi))
 		return false;
 	parts.registers_at = walk.position;
@@ -234,7 +234,7 @@ void stack_dump_copy(const struct stack_dump_layout *layout, const struct stack_
 		     const struct ring *ring, bool with_stack, struct dump *ret)
 {
 	*ret = (struct dump){
-		.size = (uint32_t)stack_dump_size(layout, parts, with_stack),
+		.size = stack_dump_size(layout, parts, with_stack),
 		.head_size = parts->head_size,
 		.chain_count = parts->chain_count,
 		.middle_size = parts->middle_size,
@@ -256,7 +256,7 @@ void stack_dump_copy(const struct stack_dump_layout *layout, const struct stack_
 	to += ret->tail_size;
 	ring_copy(ring, parts->registers_at, 8 * (size_t)ret->register_count, to);
 	to += 8 * (size_t)ret->register_count;
-	/* After the count, the kernel's part and the mark of user code. */
+	/* Number of addresses after the kernel's part and the mark of user code. */
 	ring_copy(ring, parts->position + ret->head_size + 16 + 8 * (size_t)ret->chain_count,
 		  8 * (size_t)ret->caller_count, to);
 	to += 8 * (size_t)ret->caller_count;
@@ -266,10 +266,10 @@ void stack_dump_copy(const struct stack_dump_layout *layout, const struct stack_
 /* Mark in place of omitted frames: SP_MISC_SHORTENED. */
 #define GAP_MARKS 2
 
-/* The user's part as it is written: the inner frames, and, where some are left out, the outer. */
+/* The user's part as it is written: the inner frames, and the outer ones if some are left out. */
 struct dump_shape {
 	size_t inner, outer, marks;
-	size_t words; /* size of all of it */
+	size_t words; /* size of the record */
 	bool shortened;
 };
 
@@ -293,26 +293,26 @@ static void put_chain(struct put *put, const struct dump *dump, const struct sta
 	put_u64(put, dump->chain_count + shape->words);
 	put_bytes(put, dump->words + dump->head_size / 8, 8 * (size_t)dump->chain_count);
 	if (chain->count)
-		put_u64(put, (uint64_t)PERF_CONTEXT_USER);
-	/* An empty chain has no place. */
+		put_u64(put, PERF_CONTEXT_USER);
+	/* Pointers of an empty chain may be NULL. */
 	if (shape->inner)
 		put_bytes(put, chain->ips, 8 * shape->inner);
 	for (size_t i = 0; i < shape->marks; i++)
-		put_u64(put, (uint64_t)PERF_CONTEXT_USER);
+		put_u64(put, PERF_CONTEXT_USER);
 	if (shape->outer)
 		put_bytes(put, chain->ips + chain->count - shape->outer, 8 * shape->outer);
 }
 
-/* Writes the user registers that the file shall have. */
+/* Writes the user registers that the file has. */
 static void put_kept(struct put *put, const struct stack_dump_layout *layout, const struct dump *dump)
 {
 	const uint64_t *values = stack_dump_registers(dump);
 	put_u64(put, dump->register_count ? dump->abi : PERF_SAMPLE_REGS_ABI_NONE);
 	for (uint64_t mask = layout->kept_mask; mask && dump->register_count; mask &= mask - 1)
-		put_u64(put, values[index_of(layout->register_mask, (uint32_t)__builtin_ctzll(mask))]);
+		put_u64(put, values[index_of(layout->register_mask, __builtin_ctzll(mask))]);
 }
 
-/* How many words that takes. */
+/* Returns the number of words that the registers take. */
 static size_t kept_words(const struct stack_dump_layout *layout, const struct dump *dump)
 {
 	if (!layout->kept_mask)
@@ -322,7 +322,7 @@ static size_t kept_words(const struct stack_dump_layout *layout, const struct du
 
 struct sp_error *stack_dump_encode(const struct stack_dump_layout *layout, struct record_buffer *buffer,
 				   const struct dump *dump, const struct stack_dump_chain *chain,
-				   size_t limit, bool *shortened_ret)
+				   size_t limit)
 {
 	struct put put = {.buffer = buffer};
 	const uint8_t *head = (const uint8_t *)dump->words;
@@ -347,6 +347,5 @@ struct sp_error *stack_dump_encode(const struct stack_dump_layout *layout, struc
 		buffer->count = start;
 		return error_no_memory();
 	}
-	*shortened_ret = shape.shortened;
 	return NULL;
 }

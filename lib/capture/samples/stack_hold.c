@@ -3,11 +3,10 @@
 
 #include <pthread.h>
 #include <string.h>
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "unwind/repair.h"
 
-/* Stacks are remembered as long as one of them was truncated that lately. */
+/* Time after a truncated stack in which stacks are saved. */
 #define ACTIVE_NS 2000000000
 
 /* Limits of held samples: time and bytes. */
@@ -16,22 +15,22 @@
 
 #define REPAIR_BYTES ((size_t)32 << 20)
 
-/* Deeper stacks are not made of others. */
+/* Limit of frames of stacks that help to complete others. */
 #define FRAMES_MAX ((size_t)1 << 20)
 
 /* Samples this recent are held a second time: later stacks may repair them, too. */
 #define RECENT_NS 100000000
 
 struct held {
-	uint32_t stack;  /* number in the repair */
+	uint32_t stack;  /* its number in the repair */
 	uint16_t misc;
-	bool again;      /* it is held for the second time */
+	bool again;      /* held for the second time */
 	enum stack_hold_cut cut;
 	uint64_t thread, time_ns, missing;
-	struct dump *dump; /* without its stack */
-	struct unwind_frame *frames; /* its own, of what is held again; else NULL */
+	struct dump *dump; /* copy without its stack */
+	struct unwind_frame *frames; /* its own frames, if it is held again; else NULL */
 	size_t frame_count;
-	uint64_t *ips; /* chain of its own frames with Python frames; NULL: it has none of these */
+	uint64_t *ips; /* chain of its frames with Python frames; NULL: without Python frames */
 	size_t ip_count, own_count;  /* number of its own frames */
 };
 
@@ -49,8 +48,8 @@ struct stack_hold {
 	VEC(struct unwind_frame) frames; /* scratch */
 	VEC(uint64_t) ips;
 	uint64_t flushed_ns;   /* CLOCK_MONOTONIC */
-	uint64_t truncated_ns; /* atomic: time of the latest that was truncated; 0: none */
-	uint64_t oldest_ns;    /* atomic: of what is held; UINT64_MAX: none */
+	uint64_t truncated_ns; /* atomic: time of the latest truncated stack; 0: none */
+	uint64_t oldest_ns;    /* atomic: time of the oldest held stack; UINT64_MAX: none */
 };
 
 struct stack_hold *stack_hold_new(const struct stack_dump_layout *layout, size_t limit)
@@ -71,10 +70,10 @@ struct stack_hold *stack_hold_new(const struct stack_dump_layout *layout, size_t
 
 static void drop(struct held_list *list)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		free(list->items[i].dump);
-		free(list->items[i].frames);
-		free(list->items[i].ips);
+	vec_each (item, list) {
+		free(item->dump);
+		free(item->frames);
+		free(item->ips);
 	}
 	list->count = 0;
 }
@@ -117,7 +116,7 @@ static bool is_wanted(struct stack_hold *stack_hold, const struct stack_hold_sta
 }
 
 /* Copies the chain if it has Python frames. False when out of memory. */
-static bool keep_ips(struct stack_hold *stack_hold, const struct stack_hold_stack *stack,
+static bool copy_python_chain(struct stack_hold *stack_hold, const struct stack_hold_stack *stack,
 		     struct held *held)
 {
 	size_t size = stack->ip_count * sizeof(*held->ips);
@@ -144,13 +143,13 @@ static struct sp_error *hold(struct stack_hold *stack_hold, const struct stack_h
 			      .time_ns = stack->time_ns, .missing = stack->result->missing,
 			      .cut = stack->cut,
 			      .dump = malloc(size)};
-	if (!held->dump || !keep_ips(stack_hold, stack, held)) {
+	if (!held->dump || !copy_python_chain(stack_hold, stack, held)) {
 		free(held->dump);
 		stack_hold->held.count--;
 		return error_no_memory();
 	}
 	memcpy(held->dump, dump, size);
-	held->dump->size = (uint32_t)size;
+	held->dump->size = size;
 	held->dump->stack_size = 0;
 	stack_hold->held_bytes += size;
 	if (stack_hold->held.count == 1)
@@ -187,7 +186,7 @@ struct sp_error *stack_hold_add(struct stack_hold *stack_hold, const struct stac
 	return error;
 }
 
-/* Whole stacks of as many frames as there are; false when out of memory. */
+/* Adds whole stacks as deep as the frames go. Returns false when out of memory. */
 static bool find_frames(struct stack_hold *stack_hold, uint32_t stack, size_t *count_ret)
 {
 	for (;;) {
@@ -227,7 +226,7 @@ static struct sp_error *write_held(struct stack_hold *stack_hold, const struct h
 				   struct record_buffer *output, struct stack_hold_counts *counts)
 {
 	size_t count;
-	bool shortened, repaired = repair_outer(stack_hold->repair, held->stack, NULL, 0) > 0;
+	bool repaired = repair_outer(stack_hold->repair, held->stack, NULL, 0) > 0;
 	struct stack_dump_chain chain = {.misc = held->misc};
 	const struct unwind_frame *frames = held->frames;
 	if (held->frames && !repaired)
@@ -238,19 +237,16 @@ static struct sp_error *write_held(struct stack_hold *stack_hold, const struct h
 		frames = stack_hold->frames.items;
 	NEED(make_chain(stack_hold, held, frames, count, &chain));
 	if (repaired)
-		chain.misc = (uint16_t)((held->misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
-					SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
+		chain.misc = (held->misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
+			     SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT;
 	counts->repaired += repaired;
 	counts->truncated += !repaired;
 	counts->cuts[held->cut] += !repaired;
 	counts->alone += !repaired && !repair_is_known(stack_hold->repair, held->stack);
-	struct sp_error *error = stack_dump_encode(stack_hold->layout, output, held->dump, &chain,
-						   stack_hold->limit, &shortened);
-	counts->shortened += !error && shortened;
-	return error;
+	return stack_dump_encode(stack_hold->layout, output, held->dump, &chain, stack_hold->limit);
 }
 
-/* Moves it to `recent`, with its own frames, since the repair will forget their number. */
+/* Moves it to `recent`, with its own frames, because the repair drops their number. */
 static struct sp_error *hold_again(struct stack_hold *stack_hold, struct held *held)
 {
 	size_t count;
@@ -281,11 +277,10 @@ static struct sp_error *write_or_hold(struct stack_hold *stack_hold, uint64_t re
 	return error;
 }
 
-/* The recent ones are held again. */
+/* Holds the recent ones again. */
 static void add_again(struct stack_hold *stack_hold)
 {
-	for (size_t i = 0; i < stack_hold->recent.count; i++) {
-		struct held *held = &stack_hold->recent.items[i];
+	vec_each (held, &stack_hold->recent) {
 		const struct unwind_result result = {.count = held->frame_count,
 						     .end = UNWIND_TRUNCATED,
 						     .missing = held->missing};
@@ -304,9 +299,9 @@ static void add_again(struct stack_hold *stack_hold)
 static uint64_t newest_ns(const struct stack_hold *stack_hold)
 {
 	uint64_t newest_ns = 0;
-	for (size_t i = 0; i < stack_hold->held.count; i++)
-		if (stack_hold->held.items[i].time_ns > newest_ns)
-			newest_ns = stack_hold->held.items[i].time_ns;
+	vec_each (item, &stack_hold->held)
+		if (item->time_ns > newest_ns)
+			newest_ns = item->time_ns;
 	return newest_ns;
 }
 

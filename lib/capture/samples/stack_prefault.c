@@ -15,7 +15,7 @@
 #define PAGES_MAX 40
 #define PAGES_BELOW 32
 
-/* Minimum range above SP: the next copies may be the largest. */
+/* Least range above SP: the next copies may be the largest. */
 #define ABOVE_BYTES 65536
 
 /* Pages to read in a process's stack. */
@@ -31,7 +31,7 @@ void stack_prefault_init(struct stack_prefault *stack_prefault, struct proxies *
 {
 	*stack_prefault = (struct stack_prefault){
 		.proxies = proxies_for_memory(proxies),
-		.page_size = (size_t)sysconf(_SC_PAGESIZE),
+		.page_size = sysconf(_SC_PAGESIZE),
 	};
 }
 
@@ -42,7 +42,7 @@ static bool may_prefault(struct stack_prefault *stack_prefault, const struct pre
 	if (stack_prefault->places[place].pid == stack->pid && stack_prefault->places[place].page == page &&
 	    stack->time_ns - stack_prefault->places[place].time_ns < AGAIN_NS)
 		return false;
-	/* Samples of several CPUs do not come in order: what is older is of this period, too. */
+	/* Samples of several CPUs come out of order: an older one is of this period, too. */
 	if (stack->time_ns > stack_prefault->began_ns + PERIOD_NS) {
 		stack_prefault->began_ns = stack->time_ns;
 		stack_prefault->times = 0;
@@ -55,7 +55,9 @@ static bool may_prefault(struct stack_prefault *stack_prefault, const struct pre
 	return true;
 }
 
-/* A byte of each page: `count` of them from `page` on, upwards or downwards. 0, or the errno. */
+/*
+ * Reads a byte of each of `count` pages, from `page` upwards or downwards. Returns 0, or the errno.
+ */
 static int read_pages(uint32_t pid, uint64_t page, size_t count, int64_t step)
 {
 	uint8_t thrown_away[PAGES_MAX];
@@ -63,8 +65,8 @@ static int read_pages(uint32_t pid, uint64_t page, size_t count, int64_t step)
 	struct iovec local = {thrown_away, count};
 	for (size_t i = 0; i < count; i++)
 		remote[i] = (struct iovec){(void *)(uintptr_t)(page + (uint64_t)((int64_t)i * step)), 1};
-	/* It reads until there is a page that is not of the stack. */
-	return process_vm_readv((pid_t)pid, &local, 1, remote, count, 0) < 0 ? errno : 0;
+	/* Stops at a page that is not of the stack. */
+	return process_vm_readv(pid, &local, 1, remote, count, 0) < 0 ? errno : 0;
 }
 
 /*
@@ -83,7 +85,7 @@ static size_t pages_below(const struct prefault_job *job)
 static int prefault(void *bytes)
 {
 	struct prefault_job *job = bytes;
-	job->errnum = read_pages(job->pid, job->page, job->count, (int64_t)job->page_size);
+	job->errnum = read_pages(job->pid, job->page, job->count, job->page_size);
 	if (job->errnum != EPERM)
 		read_pages(job->pid, job->sp_page - job->page_size, pages_below(job),
 			   -(int64_t)job->page_size);

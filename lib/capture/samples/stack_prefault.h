@@ -9,8 +9,7 @@
  *
  * One object for each thread that unwinds.
  */
-#ifndef CAPTURE_SAMPLES_STACK_PREFAULT_H
-#define CAPTURE_SAMPLES_STACK_PREFAULT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,14 +23,14 @@ struct stack_prefault {
 	struct proxies *proxies; /* NULL: memory is read here */
 	size_t page_size;
 	uint64_t prefaulted;   /* times */
-	uint64_t refused;   /* times that it is not allowed */
+	uint64_t refused;   /* number of refused reads */
 	uint32_t refused_pid; /* the first process with memory that may not be read */
 	uint64_t began_ns;  /* start of a period, and reads in it */
 	uint32_t times;
 	struct {
 		uint32_t pid;
 		uint64_t page, time_ns;
-	} places[TOUCH_PLACES]; /* seen lately, each in its one place */
+	} places[TOUCH_PLACES]; /* recent places, each in its slot */
 };
 
 /* A stack; the kernel copied `good` of the `asked` bytes above `sp`. */
@@ -39,16 +38,14 @@ struct prefault_stack {
 	uint32_t pid;
 	uint64_t sp;
 	uint32_t good, asked;
-	uint64_t time_ns; /* now, by the samples' clock */
+	uint64_t time_ns; /* present, by the samples' clock */
 };
 
 /* `proxies` (may be NULL) are borrowed. */
 void stack_prefault_init(struct stack_prefault *stack_prefault, struct proxies *proxies);
 
 /*
- * Reads what is missing, and some pages below the stack pointer, which deeper calls will
- * need. Not too often: false where it was not tried.
+ * Reads the missing pages, and some below the stack pointer for deeper calls. Returns false if it
+ * did not try, because it has read too often.
  */
 bool stack_prefault_page(struct stack_prefault *stack_prefault, const struct prefault_stack *stack);
-
-#endif

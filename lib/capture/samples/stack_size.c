@@ -6,12 +6,12 @@
 #include "base/hash.h"
 #include "proc/maps.h"
 
-/* Reading all mappings of a process takes up to a millisecond. */
+/*
+ * Minimum time between two reads, as reading all mappings of a process takes up to a millisecond.
+ */
 #define LOOK_NS 50000000
 
-DEFINE_CLEANUP(struct maps *, maps_free)
-
-/* The mapping that holds `sp`; false if it cannot be seen. */
+/* Finds the mapping that holds `sp`. Returns false if there is none, or it cannot be read. */
 static bool find_stack(const struct sp_ctx *ctx, uint32_t pid, uint64_t sp, uint64_t *low_ret,
 		       uint64_t *high_ret)
 {
@@ -39,7 +39,7 @@ void stack_sizes_on_cut(struct stack_sizes *sizes, uint32_t pid, uint32_t tid, u
 	size_t place = hash_u64(tid) % STACK_SIZE_PLACES;
 	uint64_t low = sizes->places[place].low, high = sizes->places[place].high;
 	sizes->cut++;
-	/* A main stack grows downwards: `low` is where it once was. */
+	/* A main thread's stack grows downwards: `low` was its lowest address before. */
 	if (sizes->places[place].tid != tid || sp >= high || sp + (8 << 20) < low) {
 		if (sizes->looked_ns && time_ns < sizes->looked_ns + LOOK_NS)
 			return;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/samples/unwind_notes.h"
 
-/* A smaller part of truncated stacks gets no note: one in CUT_SHARE. */
+/* Least share of truncated stacks for a note: one in CUT_SHARE. */
 #define CUT_SHARE 1000
 
-/* Calls of the Python interpreter: a note from every N-th without its functions on. */
+/* Least share of Python calls without functions for a note: one in N. */
 #define PYTHON_SHARE 20
+
+/* The first 10 ms of a process at 2500 Hz have 25 samples: that share of this many. */
+#define PYTHON_SAMPLES_FEW 500
 
 static uint64_t unwound(const struct sp_capture_stacks *stacks)
 {
 	return stacks->complete + stacks->repaired + stacks->truncated + stacks->no_unwind_info +
-	       stacks->bad_memory + stacks->depth_limit;
+	       stacks->bad_memory + stacks->depth_limit + stacks->none;
 }
 
 static struct sp_error *note_skipped(const struct sp_capture_stacks *stacks, struct notes *notes)
@@ -20,7 +23,9 @@ static struct sp_error *note_skipped(const struct sp_capture_stacks *stacks, str
 			   stacks->skipped + unwound(stacks));
 }
 
-/* Bytes of a copy that would hold nearly all stacks; 0: unknown or no more than now. */
+/*
+ * Returns the bytes of a copy that would hold nearly all stacks; 0: unknown, or no more than now.
+ */
 static uint64_t size_remedy(const struct live_unwind_counts *counts, const struct call_graph *graph,
 			    uint32_t most_bytes)
 {
@@ -44,7 +49,8 @@ static struct sp_error *note_truncated(const struct live_unwind_counts *counts, 
 			 remedy);
 }
 
-static struct sp_error *note_refused(const struct live_unwind_counts *counts, struct notes *notes)
+static struct sp_error *note_unreadable_pages(const struct live_unwind_counts *counts,
+					      struct notes *notes)
 {
 	return !counts->refused ? NULL
 	       : notes_add(notes, NOTE_STACK_PAGES_UNREADABLE, NULL, counts->refused, counts->refused_pid);
@@ -61,12 +67,9 @@ static struct sp_error *note_python(const struct python_counts *python, enum not
 			      python->damaged_pid));
 	if (missing * PYTHON_SHARE < all || !missing)
 		return NULL;
+	if (python->samples < PYTHON_SAMPLES_FEW && remedy != PYTHON_LOWER_RATE)
+		remedy = PYTHON_LONGER;
 	return notes_add(notes, NOTE_PYTHON_DROPPED, NULL, missing, all, remedy);
-}
-
-static struct sp_error *note_shortened(const struct sp_capture_stacks *stacks, struct notes *notes)
-{
-	return !stacks->shortened ? NULL : notes_add(notes, NOTE_STACKS_SHORTENED, NULL, stacks->shortened);
 }
 
 struct sp_error *unwind_notes_add(const struct live_unwind_counts *counts, const struct call_graph *graph,
@@ -74,9 +77,11 @@ struct sp_error *unwind_notes_add(const struct live_unwind_counts *counts, const
 {
 	TRY(note_skipped(&counts->stacks, notes));
 	TRY(note_truncated(counts, size_remedy(counts, graph, most_bytes), notes));
-	TRY(note_refused(counts, notes));
+	TRY(note_unreadable_pages(counts, notes));
 	if (counts->maps_dropped)
 		TRY(notes_add(notes, NOTE_MAPS_DROPPED, NULL, counts->maps_dropped));
 	TRY(note_python(&counts->python, graph->python_remedy, notes));
-	return note_shortened(&counts->stacks, notes);
+	return !counts->stacks.shortened
+		       ? NULL
+		       : notes_add(notes, NOTE_STACKS_SHORTENED, NULL, counts->stacks.shortened);
 }

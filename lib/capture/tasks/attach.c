@@ -52,7 +52,7 @@ static struct sp_error *attach_cpus(struct recorded_tasks *tasks, struct event_s
 
 static struct sp_error *attach_command(struct recorded_tasks *tasks, struct event_set *set)
 {
-	int32_t pid = (int32_t)tasks->workload.pid;
+	int32_t pid = tasks->workload.pid;
 	TRY(event_places_reserve(tasks->parts.ctx, tasks->parts.config, 1));
 	TRY(open_places(tasks, set, EVENT_ROLE_SIDEBAND, pid));
 	return open_places(tasks, set, EVENT_ROLE_SAMPLES, pid);
@@ -66,22 +66,8 @@ static struct sp_error *describe(struct recorded_tasks *tasks, const struct atta
 	return tasks_describe_processes(tasks);
 }
 
-/* Detection of double sampling needs the index of each event by its ids. */
-static struct sp_error *number_events(struct double_sampling *double_sampling, struct event_set *set)
-{
-	const struct sp_event *events;
-	size_t count;
-	if (!double_sampling->tasks.count)
-		return NULL;
-	TRY(event_set_events(set, &events, &count));
-	for (size_t i = 0; i + 1 < count; i++)
-		for (size_t j = 0; j < events[i].id_count; j++)
-			NEED(double_sampling_add_id(double_sampling, events[i].ids[j],
-						    (uint32_t)i));
-	return NULL;
-}
-
-static struct sp_error *attach_by_task(struct recorded_tasks *tasks, const struct attach_parts *parts)
+static struct sp_error *attach_by_task(struct recorded_tasks *tasks,
+				       const struct attach_parts *parts)
 {
 	CLEANUP(task_attachment_deinit) struct task_attachment attachment = {
 		.tasks = tasks, .set = parts->set, .rings = parts->rings,
@@ -89,12 +75,21 @@ static struct sp_error *attach_by_task(struct recorded_tasks *tasks, const struc
 	};
 	TRY(attach_tasks(&attachment));
 	TRY(describe(tasks, parts));
-	/* By now, forks that began before the events were opened have ended. */
+	/* Forks that began before the events were opened have ended by now. */
 	TRY(attach_tasks_again(&attachment));
 	if (!parts->describes_at_end)
 		TRY(tasks_describe_later(tasks));
 	TRY(tasks_note_refused(tasks));
-	return number_events(&tasks->double_sampling, parts->set);
+	/* Detection of double sampling needs the index of each event by its ids. */
+	const struct sp_event *events;
+	size_t count;
+	if (!tasks->double_sampling.tasks.count)
+		return NULL;
+	TRY(event_set_events(parts->set, &events, &count));
+	for (size_t i = 0; i + 1 < count; i++)
+		for (size_t j = 0; j < events[i].id_count; j++)
+			NEED(double_sampling_add_id(&tasks->double_sampling, events[i].ids[j], i));
+	return NULL;
 }
 
 struct sp_error *tasks_attach(struct recorded_tasks *tasks, const struct attach_parts *parts)

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opens the planned events for the target, and describes what runs already.
- *
- * On whole CPUs nothing can be missed: metadata events are open before /proc is read, and samples
- * are filtered later, by the records.
- *
- * Task by task, tasks are created and end while events are being opened: attach_tasks.h.
+ * Opens the planned events for the target, and describes running tasks. On whole CPUs no task is
+ * missed: metadata events are open before /proc is read, and samples are filtered by the records
+ * later. Task by task, tasks begin and end while events are opened: see attach_tasks.h.
  */
-#ifndef CAPTURE_TASKS_ATTACH_H
-#define CAPTURE_TASKS_ATTACH_H
+#pragma once
 
 #include "capture/tasks/tasks.h"
 #include "event/set.h"
@@ -26,5 +22,3 @@ struct attach_parts {
  * may be without events.
  */
 struct sp_error *tasks_attach(struct recorded_tasks *tasks, const struct attach_parts *parts) SP_MUST_CHECK;
-
-#endif

@@ -17,20 +17,14 @@ void task_attachment_deinit(struct task_attachment *attachment)
 	coverage_deinit(&attachment->coverage);
 }
 
-static bool is_missing(const struct sp_error *error)
-{
-	return error && sp_error_code(error) == SP_ERROR_NOT_FOUND;
-}
-
 /* Finds where the threads of all processes last ran: opening their events there is cheaper. */
 static struct sp_error *find_last_cpus(struct recorded_tasks *tasks, struct u64map *last_cpus)
 {
 	TRY(tasks_read_stats(tasks));
-	for (size_t i = 0; i < tasks->processes.count; i++) {
-		const struct recorded_process *process = &tasks->processes.items[i];
+	vec_each (process, &tasks->processes) {
 		for (size_t j = 0; j < process->stat_count; j++) {
 			const struct task_stat *stat = &process->stats[j];
-			NEED(u64map_put(last_cpus, stat->tid, (uint32_t)stat->last_cpu, NULL));
+			NEED(u64map_put(last_cpus, stat->tid, stat->last_cpu, NULL));
 		}
 	}
 	return NULL;
@@ -54,12 +48,11 @@ static struct sp_error *plan_pass(const struct task_attachment *attachment,
 				  struct attach_pass *pass)
 {
 	const struct capture_config *config = attachment->tasks->parts.config;
-	for (size_t i = 0; i < attachment->coverage.covers.count; i++) {
-		const struct cover *cover = &attachment->coverage.covers.items[i];
+	vec_each (cover, &attachment->coverage.covers) {
 		if (cover->state != COVER_NONE)
 			continue;
 		uint32_t *cpu = u64map_find(&pass->last_cpus, cover->tid);
-		int32_t tid = (int32_t)cover->tid, last_cpu = cpu ? (int32_t)*cpu : -1;
+		int32_t tid = cover->tid, last_cpu = cpu ? (int32_t)*cpu : -1;
 		TRY(event_places_add(&pass->sideband, config, tid, last_cpu));
 		if (cover->samples)
 			TRY(event_places_add(&pass->samples, config, tid, last_cpu));
@@ -69,10 +62,10 @@ static struct sp_error *plan_pass(const struct task_attachment *attachment,
 
 static void mark_ended(struct task_attachment *attachment, const struct event_places *places)
 {
-	for (size_t i = 0; i < places->count; i++) {
-		if (places->items[i].status != EVENT_PLACE_GONE)
+	vec_each (place, places) {
+		if (place->status != EVENT_PLACE_GONE)
 			continue;
-		uint32_t tid = (uint32_t)places->items[i].tid;
+		uint32_t tid = place->tid;
 		coverage_find(&attachment->coverage, tid)->state = COVER_ENDED;
 		membership_exit(&attachment->tasks->membership, tid);
 	}
@@ -84,8 +77,8 @@ static struct sp_error *mark_opened(struct task_attachment *attachment, const st
 {
 	struct recorded_tasks *tasks = attachment->tasks;
 	uint64_t end_ns = tasks_now_ns(tasks);
-	for (size_t i = 0; i < places->count; i++) {
-		struct cover *cover = coverage_find(&attachment->coverage, (uint32_t)places->items[i].tid);
+	vec_each (place, places) {
+		struct cover *cover = coverage_find(&attachment->coverage, place->tid);
 		if (cover->state != COVER_NONE)
 			continue;
 		cover->state = COVER_OPENED;
@@ -97,21 +90,7 @@ static struct sp_error *mark_opened(struct task_attachment *attachment, const st
 	return NULL;
 }
 
-static struct sp_error *open_pass(struct task_attachment *attachment, struct attach_pass *pass,
-				  bool first)
-{
-	struct event_set *set = attachment->set;
-	const struct tasks_parts *parts = &attachment->tasks->parts;
-	size_t tasks = pass->sideband.count / parts->config->cpus.count;
-	TRY(event_places_reserve(parts->ctx, parts->config, tasks));
-	TRY(event_set_open(set, EVENT_ROLE_SIDEBAND, pass->sideband.items, pass->sideband.count));
-	TRY(event_set_open(set, EVENT_ROLE_SAMPLES, pass->samples.items, pass->samples.count));
-	mark_ended(attachment, &pass->sideband);
-	mark_ended(attachment, &pass->samples);
-	return mark_opened(attachment, &pass->sideband, first);
-}
-
-/* *more_ret: there was something to open. */
+/* more_ret: events were opened. */
 static struct sp_error *attach_pass(struct task_attachment *attachment, bool first, bool *more_ret)
 {
 	CLEANUP(pass_deinit) struct attach_pass pass = {0};
@@ -121,7 +100,15 @@ static struct sp_error *attach_pass(struct task_attachment *attachment, bool fir
 	*more_ret = pass.sideband.count;
 	if (error || !*more_ret)
 		return error;
-	return open_pass(attachment, &pass, first);
+	struct event_set *set = attachment->set;
+	const struct tasks_parts *parts = &attachment->tasks->parts;
+	size_t tasks = pass.sideband.count / parts->config->cpus.count;
+	TRY(event_places_reserve(parts->ctx, parts->config, tasks));
+	TRY(event_set_open(set, EVENT_ROLE_SIDEBAND, pass.sideband.items, pass.sideband.count));
+	TRY(event_set_open(set, EVENT_ROLE_SAMPLES, pass.samples.items, pass.samples.count));
+	mark_ended(attachment, &pass.sideband);
+	mark_ended(attachment, &pass.samples);
+	return mark_opened(attachment, &pass.sideband, first);
 }
 
 /* -- All passes ------------------------------------------------------------ */
@@ -130,8 +117,8 @@ static struct sp_error *add_fresh(struct task_attachment *attachment, struct rec
 				  const struct task_list *fresh)
 {
 	struct recorded_tasks *tasks = attachment->tasks;
-	for (size_t i = 0; i < fresh->count; i++) {
-		uint32_t tid = fresh->items[i], *later = vec_push(&process->later);
+	vec_each (item, fresh) {
+		uint32_t tid = *item, *later = vec_push(&process->later);
 		bool samples = tasks_wants_thread(tasks, tid);
 		NEED(later && coverage_add(&attachment->coverage, process->pid, tid, samples));
 		*later = tid;
@@ -145,11 +132,10 @@ static struct sp_error *relist(struct task_attachment *attachment)
 {
 	struct recorded_tasks *tasks = attachment->tasks;
 	CLEANUP(task_list_deinit) struct task_list fresh = {0};
-	for (size_t i = 0; i < tasks->processes.count; i++) {
-		struct recorded_process *process = &tasks->processes.items[i];
+	vec_each (process, &tasks->processes) {
 		struct sp_error *error = tasks_relist(tasks->parts.ctx, process->pid,
 						      &process->threads, &fresh);
-		if (is_missing(error)) {
+		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
 			sp_error_free(error); /* it has ended */
 			continue;
 		}
@@ -168,7 +154,7 @@ static struct sp_error *add_births(struct task_attachment *attachment)
 	struct sp_error *error = tasks_drain(attachment->tasks, attachment->rings);
 	for (size_t i = 0; i < tracker->births.count && !error; i++) {
 		const struct task_change *birth = &tracker->births.items[i];
-		/* With threads only, a child process inherits no events, and is to have none. */
+		/* With threads only, a child process inherits no events, and must have none. */
 		if (threads_only && birth->is_process)
 			continue;
 		if (!coverage_fork(&attachment->coverage, birth))
@@ -208,10 +194,9 @@ struct sp_error *attach_tasks(struct task_attachment *attachment)
 {
 	struct recorded_tasks *tasks = attachment->tasks;
 	TRY(tasks_find_threads(tasks));
-	for (size_t i = 0; i < tasks->processes.count; i++) {
-		const struct recorded_process *process = &tasks->processes.items[i];
-		for (size_t j = 0; j < process->threads.count; j++) {
-			uint32_t tid = process->threads.items[j];
+	vec_each (process, &tasks->processes) {
+		vec_each (thread, &process->threads) {
+			uint32_t tid = *thread;
 			bool samples = tasks_wants_thread(tasks, tid);
 			NEED(coverage_add(&attachment->coverage, process->pid, tid, samples));
 		}

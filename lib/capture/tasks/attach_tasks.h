@@ -3,8 +3,7 @@
  * Opening events task by task. Tasks are created and end meanwhile, so tasks are listed and opened in
  * passes, until no task may be without events: coverage.h decides which those are.
  */
-#ifndef CAPTURE_TASKS_ATTACH_TASKS_H
-#define CAPTURE_TASKS_ATTACH_TASKS_H
+#pragma once
 
 #include "capture/tasks/coverage.h"
 #include "capture/tasks/tasks.h"
@@ -28,5 +27,3 @@ struct sp_error *attach_tasks(struct task_attachment *attachment) SP_MUST_CHECK;
  * after some milliseconds of other work.
  */
 struct sp_error *attach_tasks_again(struct task_attachment *attachment) SP_MUST_CHECK;
-
-#endif

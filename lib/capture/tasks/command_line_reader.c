@@ -13,13 +13,13 @@
 #include "record/command_line.h"
 #include "record/secrets.h"
 
-/* An exec is reported before its process has the new command line. */
+/* Delay: an exec is reported before /proc has the new command line. */
 #define TRIES 3
 
-/* Limit of the words of a process that are looked for as files. */
+/* Limit of words of a process that are examined as paths of files. */
 #define FILES_MAX 32
 
-/* Processes of one round that wait to be written; others are left out. */
+/* Limit of processes that wait to be written in a round; others are left out. */
 #define PENDING_MAX 4096
 
 static void line_deinit(struct process_line *line)
@@ -29,10 +29,10 @@ static void line_deinit(struct process_line *line)
 
 void command_lines_deinit(struct command_lines *lines)
 {
-	for (size_t i = 0; i < lines->pending.count; i++)
-		line_deinit(&lines->pending.items[i]);
-	for (size_t i = 0; i < lines->live.count; i++)
-		line_deinit(&lines->live.items[i]);
+	vec_each (item, &lines->pending)
+		line_deinit(item);
+	vec_each (item, &lines->live)
+		line_deinit(item);
 	vec_deinit(&lines->pending);
 	vec_deinit(&lines->live);
 	u64map_deinit(&lines->live_of);
@@ -64,7 +64,7 @@ static bool is_output_option(const char *word)
 					      "-dumpbase", "-dumpbase-ext",
 					      "-auxbase",  "-auxbase-strip",
 					      "-plugin",   "-dynamic-linker"};
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+	for (size_t i = 0; i < count_of(options); i++)
 		if (!strcmp(word, options[i]))
 			return true;
 	return false;
@@ -150,10 +150,10 @@ static void remove_live(struct command_lines *lines, uint32_t pid)
 	lines->live.count--;
 	uint32_t *moved = u64map_find(&lines->live_of, line->pid);
 	if (moved)
-		*moved = (uint32_t)(line - lines->live.items);
+		*moved = line - lines->live.items;
 }
 
-/* Keeps a copy of the words. Returns false when out of memory. */
+/* Copies the words. Returns false when out of memory. */
 static bool add_live(struct command_lines *lines, const struct process_line *of, uint32_t pid,
 		     uint64_t from_ns)
 {
@@ -166,7 +166,7 @@ static bool add_live(struct command_lines *lines, const struct process_line *of,
 	copy.words = (struct record_buffer){0};
 	if (!record_buffer_append(&copy.words, of->words.items, of->words.count) ||
 	    !vec_reserve(&lines->live, lines->live.count + 1) ||
-	    !u64map_put(&lines->live_of, pid, (uint32_t)lines->live.count, NULL)) {
+	    !u64map_put(&lines->live_of, pid, lines->live.count, NULL)) {
 		line_deinit(&copy);
 		return false;
 	}
@@ -193,7 +193,7 @@ static void remove_pending(struct command_lines *lines, size_t index)
 	lines->pending.count--;
 }
 
-/* A new program or process has this number: what was read after that time was its command line. */
+/* This pid has a new program or process: earlier readings were of the old one. */
 static void withdraw(struct command_lines *lines, uint32_t pid, uint64_t time_ns)
 {
 	for (size_t i = lines->pending.count; i-- > 0;) {
@@ -211,10 +211,8 @@ static bool add_pending(struct command_lines *lines, uint32_t pid, uint64_t time
 		lines->left_out++;
 		return true;
 	}
-	struct process_line *line = vec_push(&lines->pending);
-	if (line)
-		*line = (struct process_line){.pid = pid, .from_ns = time_ns, .runs = runs};
-	return line;
+	return vec_append(&lines->pending,
+			  (struct process_line){.pid = pid, .from_ns = time_ns, .runs = runs});
 }
 
 static bool on_fork(struct command_lines *lines, const struct task_change *change)
@@ -326,7 +324,7 @@ struct sp_error *command_lines_write(struct command_lines *lines, bool all,
 struct sp_error *command_lines_write_live(struct command_lines *lines, struct record_buffer *to)
 {
 	lines->file_bytes = 0;
-	for (size_t i = 0; i < lines->live.count; i++)
-		TRY(write_line(lines, &lines->live.items[i], to));
+	vec_each (item, &lines->live)
+		TRY(write_line(lines, item, to));
 	return NULL;
 }

@@ -5,8 +5,7 @@
  * before it is read: then its command line is missing, and counted. All functions fail only when
  * out of memory.
  */
-#ifndef CAPTURE_TASKS_COMMAND_LINE_READER_H
-#define CAPTURE_TASKS_COMMAND_LINE_READER_H
+#pragma once
 
 #include "base/hash.h"
 #include "capture/tasks/tasks.h"
@@ -42,28 +41,26 @@ struct command_lines {
 void command_lines_deinit(struct command_lines *lines);
 
 /*
- * A process executes a program, or, if the change is `synthesised`, runs: it is read by
- * command_lines_read().
+ * Schedules a process for command_lines_read(), because it executes a program, or, with
+ * `synthesised`, because it runs.
  */
 struct sp_error *command_lines_on_change(struct command_lines *lines,
 					 const struct task_change *change,
 					 bool synthesised) SP_MUST_CHECK;
 
-/* Reads processes that are not read yet, and forgets those that cannot be read. */
+/* Reads the scheduled processes, and drops those that cannot be read. */
 struct sp_error *command_lines_read(struct command_lines *lines) SP_MUST_CHECK;
 
 /*
- * Appends what was read before the last records, which would have had a later exec; `all`: the
- * recording ends. `to` NULL: no file is written now.
+ * Appends command lines that were read before the last records: a later exec would be known. `all`:
+ * the recording ends. `to` NULL: no file is written now.
  */
 struct sp_error *command_lines_write(struct command_lines *lines, bool all,
 				     struct record_buffer *to) SP_MUST_CHECK;
 
-/* A file begins: appends the command lines of living processes. */
+/* Begins a file: appends the command lines of living processes. */
 struct sp_error *command_lines_write_live(struct command_lines *lines,
 					  struct record_buffer *to) SP_MUST_CHECK;
 
-/* Forgets processes that ended before `before_ns`. */
+/* Removes processes that ended before `before_ns`. */
 void command_lines_expire(struct command_lines *lines, uint64_t before_ns);
-
-#endif

@@ -4,10 +4,10 @@
 void command_ring_open(struct command_ring *own, const struct command_ring_options *options)
 {
 	const struct perf_event_attr *planned = &options->plan->sideband.attr;
-	const struct event_target target = {.pid = (int32_t)options->tid, .cpu = -1, .group_fd = -1,
-					    .flags = PERF_FLAG_FD_CLOEXEC};
+	const struct event_target target = {
+		.pid = options->tid, .cpu = -1, .group_fd = -1, .flags = PERF_FLAG_FD_CLOEXEC};
 	struct perf_event_attr attr = options->plan->holders[EVENT_ROLE_SIDEBAND];
-	/* Other kinds of records are not of a task: the events of whole CPUs have them. */
+	/* Records of other kinds are not of a task: events of whole CPUs have them. */
 	attr.disabled = 0;
 	attr.mmap = planned->mmap;
 	attr.mmap2 = planned->mmap2;

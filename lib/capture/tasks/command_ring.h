@@ -7,8 +7,7 @@
  * with 64 of them, a fork takes 350 us of CPU time instead of 128 us. The rescan (rescan.h) finds
  * tasks that other threads and descendants forked, if records of that were lost.
  */
-#ifndef CAPTURE_TASKS_COMMAND_RING_H
-#define CAPTURE_TASKS_COMMAND_RING_H
+#pragma once
 
 #include "event/kernel_calls.h"
 #include "event/set.h"
@@ -34,5 +33,3 @@ struct command_ring_options {
 /* Opens it for a thread that waits. If the kernel refuses it, there is none. */
 void command_ring_open(struct command_ring *own, const struct command_ring_options *options);
 void command_ring_close(struct command_ring *own, const struct event_kernel *kernel);
-
-#endif

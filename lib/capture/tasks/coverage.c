@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/tasks/coverage.h"
 
-/* No fork takes that long from where events are inherited to where it is recorded. */
+/* Limit of a fork's time between inheriting the events and its record. */
 #define LONGEST_FORK_NS 1000000000
 
 void coverage_deinit(struct coverage *coverage)
@@ -18,22 +18,13 @@ struct cover *coverage_find(const struct coverage *coverage, uint32_t tid)
 
 bool coverage_add(struct coverage *coverage, uint32_t pid, uint32_t tid, bool samples)
 {
-	bool added;
-	uint32_t *index = u64map_put(&coverage->index, tid, (uint32_t)coverage->covers.count, &added);
-	if (!index)
-		return false;
-	if (!added)
-		return true;
-	struct cover *cover = vec_push(&coverage->covers);
-	if (!cover) {
-		u64map_remove(&coverage->index, tid);
-		return false;
-	}
-	*cover = (struct cover){.tid = tid, .pid = pid, .samples = samples};
-	return true;
+	struct cover *cover = u64map_item(&coverage->index, tid, &coverage->covers);
+	if (cover && cover->tid != tid)
+		*cover = (struct cover){.tid = tid, .pid = pid, .samples = samples};
+	return cover;
 }
 
-/* Whether what `parent` forked at that time has surely inherited its events. */
+/* Returns whether a task that `parent` forked at that time has certainly inherited its events. */
 static bool surely_inherits(struct cover *parent, uint64_t time_ns)
 {
 	if (parent->state == COVER_INHERITED)
@@ -45,10 +36,12 @@ static bool surely_inherits(struct cover *parent, uint64_t time_ns)
 	return !first || time_ns - parent->end_ns > LONGEST_FORK_NS;
 }
 
-/* Two records of one birth are no further apart; nor are two births of one number as close. */
+/*
+ * Limit of the time between two records of one birth. Two births of one number are farther apart.
+ */
 #define SAME_BIRTH_NS 1000000
 
-/* Whether the entry is of an earlier task of that number. */
+/* Returns whether the entry is of an earlier task of that number. */
 static bool is_older(const struct cover *cover, uint64_t birth_ns)
 {
 	return cover->state == COVER_ENDED || (cover->birth_ns && birth_ns > cover->birth_ns) ||
@@ -60,7 +53,7 @@ bool coverage_fork(struct coverage *coverage, const struct task_change *birth)
 	struct cover *parent = coverage_find(coverage, birth->parent_tid);
 	struct cover *child = coverage_find(coverage, birth->tid);
 	if (!parent || !coverage->follow)
-		return true; /* nothing of ours */
+		return true; /* the parent is unknown */
 	if (child && child->birth_ns && birth->time_ns - child->birth_ns < SAME_BIRTH_NS)
 		return true;
 	bool samples = parent->samples, inherits = surely_inherits(parent, birth->time_ns);

@@ -9,17 +9,16 @@
  * inherited nothing. The first one after the opening may have begun before it; all further ones
  * inherit, as do all forks of a task that was covered from birth.
  */
-#ifndef CAPTURE_TASKS_COVERAGE_H
-#define CAPTURE_TASKS_COVERAGE_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
 #include "capture/tasks/membership.h"
 
 enum cover_state {
-	COVER_NONE,      /* has, or may have, no events */
-	COVER_OPENED,    /* has events of its own */
-	COVER_INHERITED, /* from birth on */
+	COVER_NONE,      /* without events, or unknown */
+	COVER_OPENED,    /* has events that were opened for it */
+	COVER_INHERITED, /* inherited events at its birth */
 	COVER_ENDED,
 };
 
@@ -28,7 +27,7 @@ struct cover {
 	enum cover_state state;
 	bool samples;   /* is wanted for its samples, not only for what it maps */
 	bool forked;    /* has made a task since the opening */
-	uint64_t birth_ns; /* by its FORK record; 0: none was seen */
+	uint64_t birth_ns; /* time of its FORK record; 0: none */
 	uint64_t end_ns;   /* end of the opening */
 };
 
@@ -38,19 +37,17 @@ struct coverage {
 	bool follow; /* forked tasks are wanted if their parent is */
 };
 
-/* Zeroed but for `follow`, it is ready. */
+/* Zeroed, except for `follow`: empty. */
 void coverage_deinit(struct coverage *coverage);
 
 /* The task's entry, or NULL. */
 struct cover *coverage_find(const struct coverage *coverage, uint32_t tid);
 
-/* A task that was seen; nothing changes if it is known. False when out of memory. */
+/* Adds an observed task. A known one does not change. Returns false when out of memory. */
 bool coverage_add(struct coverage *coverage, uint32_t pid, uint32_t tid, bool samples);
 
 /*
- * A FORK record; call it in the order of time, when nothing is being opened. False when
- * out of memory.
+ * Applies a FORK record. Call it in the order of time, while no events are being opened. Returns
+ * false when out of memory.
  */
 bool coverage_fork(struct coverage *coverage, const struct task_change *birth);
-
-#endif

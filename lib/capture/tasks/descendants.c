@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sprof/private/command.h>
@@ -13,26 +12,20 @@
 
 static bool is_listed(const struct related_processes *list, uint32_t pid)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if ((uint32_t)list->items[i].pid == pid)
+	vec_each (item, list)
+		if ((uint32_t)item->pid == pid)
 			return true;
 	return false;
 }
 
-/* The recorder, and a command that only limits the duration. */
-static bool is_ours(const struct recorded_tasks *tasks, uint32_t pid)
-{
-	return pid == (uint32_t)getpid() || pid == (uint32_t)tasks->workload.pid;
-}
-
-/* Opens an event that never fires: the kernel's own check of the permission. */
+/* Asks the kernel for the permission: opens an event that never fires. */
 static bool may_attach(const struct event_kernel *kernel, uint32_t pid)
 {
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
 		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
 	};
-	int fd = kernel->open(kernel->arg, &attr, (int32_t)pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = kernel->open(kernel->arg, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0)
 		kernel->close(kernel->arg, fd);
 	return fd != -EACCES && fd != -EPERM;
@@ -49,7 +42,9 @@ static struct sp_error *add_related(struct related_processes *list, const struct
 	struct sp_capture_process *process = vec_push(list);
 	NEED(process);
 	*process = (struct sp_capture_process){
-		.pid = (pid_t)stat->tid, .parent = (pid_t)parent, .cpu_ns = ticks_to_ns(ticks),
+		.pid = stat->tid,
+		.parent = parent,
+		.cpu_ns = ticks_to_ns(ticks),
 		.runs = stat->state == 'R',
 	};
 	memcpy(process->comm, stat->comm, sizeof(stat->comm));
@@ -65,21 +60,38 @@ static struct sp_error *add_descendant(struct recorded_tasks *tasks, const struc
 	return tasks_add_process(tasks, stat->tid, true);
 }
 
+/*
+ * Returns the next living descendant of the roots, from *index on, and its nearest recorded
+ * ancestor. Skips the recorder, and a command that only limits the duration. NULL: there are no
+ * more.
+ */
+static const struct task_stat *next_descendant(const struct recorded_tasks *tasks,
+					       const struct process_tree *tree, size_t *index,
+					       uint32_t *ancestor_ret)
+{
+	while (*index < tree->count) {
+		const struct task_stat *stat = &tree->items[(*index)++];
+		*ancestor_ret = process_tree_ancestor(tree, stat->tid, &tasks->roots);
+		if (*ancestor_ret && !task_list_has(&tasks->roots, stat->tid) &&
+		    !task_stat_is_ended(stat) && stat->tid != (uint32_t)getpid() &&
+		    stat->tid != (uint32_t)tasks->workload.pid)
+			return stat;
+	}
+	return NULL;
+}
+
 struct sp_error *tasks_find_descendants(struct recorded_tasks *tasks)
 {
 	PROCESS_TREE tree = {0};
+	const struct task_stat *stat;
+	uint32_t ancestor;
 	if (!tasks->descendants)
 		return NULL;
-	struct sp_error *error = process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tree);
-	for (size_t i = 0; i < tree.count && !error; i++) {
-		const struct task_stat *stat = &tree.items[i];
-		uint32_t ancestor = process_tree_ancestor(&tree, stat->tid, &tasks->roots);
-		if (!ancestor || task_stat_is_ended(stat) || is_ours(tasks, stat->tid) ||
-		    tasks_process(tasks, stat->tid) || is_listed(&tasks->refused, stat->tid))
-			continue;
-		error = add_descendant(tasks, stat, ancestor);
-	}
-	return error;
+	TRY(process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tree));
+	for (size_t i = 0; (stat = next_descendant(tasks, &tree, &i, &ancestor));)
+		if (!tasks_process(tasks, stat->tid) && !is_listed(&tasks->refused, stat->tid))
+			TRY(add_descendant(tasks, stat, ancestor));
+	return NULL;
 }
 
 /* Limit of names in a note. */
@@ -94,7 +106,7 @@ struct sp_error *tasks_note_refused(struct recorded_tasks *tasks)
 	for (size_t i = 0, used = 0; i < count && i < NAMES_MAX; i++) {
 		const struct sp_capture_process *process = &tasks->refused.items[i];
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s (%d)",
-					 i ? ", " : "", process->comm, (int)process->pid);
+					 i ? ", " : "", process->comm, process->pid);
 	}
 	if (count > NAMES_MAX)
 		strcat(names, ", and others");
@@ -102,7 +114,7 @@ struct sp_error *tasks_note_refused(struct recorded_tasks *tasks)
 	return notes_add(tasks->parts.notes, NOTE_ATTACH_REFUSED, object, count);
 }
 
-/* Whether the target is processes by pid. For other targets, children are not listed. */
+/* Returns whether the target is processes by pid. For other targets, children are not listed. */
 static bool is_given_by_pid(const struct recorded_tasks *tasks)
 {
 	return tasks->parts.config->target == CAPTURE_PROCESSES && tasks->roots.count;
@@ -115,7 +127,7 @@ struct sp_error *tasks_begin_descent(struct recorded_tasks *tasks)
 	return process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tasks->begin_tree);
 }
 
-/* CPU time since the recording began. */
+/* Returns the CPU time since the recording began. */
 static uint64_t ticks_since(const struct process_tree *begin, const struct task_stat *stat)
 {
 	const struct task_stat *before = process_tree_find(begin, stat->tid);
@@ -124,26 +136,22 @@ static uint64_t ticks_since(const struct process_tree *begin, const struct task_
 	return stat->cpu_ticks > ticks ? stat->cpu_ticks - ticks : 0;
 }
 
-/* Descendants of the processes that were given, unless they are recorded themselves. */
+/* Lists descendants of the roots that are not recorded, and adds up the CPU time of the roots. */
 static struct sp_error *list_unrecorded(struct recorded_tasks *tasks)
 {
 	PROCESS_TREE tree = {0};
+	const struct task_stat *stat;
+	uint32_t ancestor;
 	uint64_t now_ns = tasks_now_ns(tasks);
-	struct sp_error *error = process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tree);
-	for (size_t i = 0; i < tree.count && !error; i++) {
-		const struct task_stat *stat = &tree.items[i];
-		uint32_t pid = stat->tid;
-		uint32_t ancestor = process_tree_ancestor(&tree, pid, &tasks->roots);
-		uint64_t ticks = ticks_since(&tasks->begin_tree, stat);
-		if (task_list_has(&tasks->roots, pid)) {
-			tasks->used_ns += ticks_to_ns(ticks);
-			continue;
-		}
-		if (ancestor && !task_stat_is_ended(stat) && !is_ours(tasks, pid) &&
-		    !membership_has(tasks->tracker.spaces, pid, pid, now_ns))
-			error = add_related(&tasks->unrecorded, stat, ancestor, ticks);
-	}
-	return error;
+	TRY(process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tree));
+	vec_each (root, &tasks->roots)
+		if ((stat = process_tree_find(&tree, *root)))
+			tasks->used_ns += ticks_to_ns(ticks_since(&tasks->begin_tree, stat));
+	for (size_t i = 0; (stat = next_descendant(tasks, &tree, &i, &ancestor));)
+		if (!membership_has(tasks->tracker.spaces, stat->tid, stat->tid, now_ns))
+			TRY(add_related(&tasks->unrecorded, stat, ancestor,
+					ticks_since(&tasks->begin_tree, stat)));
+	return NULL;
 }
 
 /* Lists a process, unless it has ended or its pid is an older process's. */
@@ -162,7 +170,10 @@ static struct sp_error *list_survivor(struct recorded_tasks *tasks, uint32_t pid
 	return add_related(&tasks->unrecorded, &stat, 0, stat.cpu_ticks);
 }
 
-/* Members, known by FORK records, whatever parent they have by now. */
+/*
+ * Lists members that still run. FORK records made them members, so their parent today does not
+ * matter.
+ */
 static struct sp_error *list_survivors(struct recorded_tasks *tasks)
 {
 	const struct u64map *live = &tasks->tracker.spaces->live;
@@ -189,7 +200,7 @@ struct sp_error *tasks_end_descent(struct recorded_tasks *tasks)
 		error = list_unrecorded(tasks);
 	else if (tasks->parts.config->target == CAPTURE_COMMAND && tasks->workload.ended)
 		error = list_survivors(tasks);
-	if (!error && unrecorded->count)
-		qsort(unrecorded->items, unrecorded->count, sizeof(*unrecorded->items), by_pid);
+	if (!error)
+		vec_sort(unrecorded, by_pid);
 	return error;
 }

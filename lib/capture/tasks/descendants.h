@@ -3,8 +3,7 @@
  * Processes related to the target by descent: those that --descendants adds, and those that the
  * recording lacks (children of an attached process, processes that the command left running).
  */
-#ifndef CAPTURE_TASKS_DESCENDANTS_H
-#define CAPTURE_TASKS_DESCENDANTS_H
+#pragma once
 
 #include "capture/tasks/tasks.h"
 
@@ -27,5 +26,3 @@ struct sp_error *tasks_begin_descent(struct recorded_tasks *tasks) SP_MUST_CHECK
  * `used_ns`.
  */
 struct sp_error *tasks_end_descent(struct recorded_tasks *tasks) SP_MUST_CHECK;
-
-#endif

@@ -4,23 +4,8 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 
-/* Limit of lists of all processes: each lists those that began during the one before. */
+/* Limit of lists of all processes. Each list has the processes that began during the one before. */
 #define PASSES_MAX 10
-
-static struct sp_error *make_synth(struct recorded_tasks *tasks, struct event_set *set)
-{
-	const struct tasks_parts *parts = &tasks->parts;
-	const struct sp_event *events;
-	size_t count;
-	TRY(event_set_events(set, &events, &count));
-	const struct sp_event *sideband = &events[count - 1];
-	struct sp_error *error = synth_new(parts->ctx, &parts->config->plan->sideband.attr,
-					   sideband->id_count ? sideband->ids[0] : 0,
-					   parts->synthesised, &tasks->synth);
-	if (!error)
-		synth_set_new_time(tasks->synth, tasks->begin_ticks, tasks->open_ns);
-	return error;
-}
 
 static struct sp_error *describe_kernel(struct recorded_tasks *tasks)
 {
@@ -36,7 +21,17 @@ static struct sp_error *describe_kernel(struct recorded_tasks *tasks)
 
 struct sp_error *tasks_describe_system(struct recorded_tasks *tasks, struct event_set *set)
 {
-	TRY(make_synth(tasks, set));
+	const struct tasks_parts *parts = &tasks->parts;
+	const struct sp_event *events;
+	size_t count;
+	TRY(event_set_events(set, &events, &count));
+	const struct sp_event *sideband = &events[count - 1];
+	struct sp_error *error = synth_new(parts->ctx, &parts->config->plan->sideband.attr,
+					   sideband->id_count ? sideband->ids[0] : 0,
+					   parts->synthesised, &tasks->synth);
+	if (!error)
+		synth_set_new_time(tasks->synth, tasks->begin_ticks, tasks->open_ns);
+	TRY(error);
 	TRY(describe_kernel(tasks));
 	if (event_plan_samples_user(tasks->parts.config->plan))
 		TRY(synth_vdso(tasks->synth));
@@ -57,8 +52,9 @@ static struct sp_error *describe_process(struct recorded_tasks *tasks,
 }
 
 /*
- * Describes processes until no new one is found: one that a process forked and ended before its turn is
- * known by nothing else. `begins`: FORK records of listed processes are older than their descriptions.
+ * Describes processes until a list has no new one: if the parent ended meanwhile, no other record
+ * describes a process. `begins`: FORK records of listed processes are older than their
+ * descriptions.
  */
 static struct sp_error *describe_all(struct recorded_tasks *tasks, bool begins)
 {
@@ -84,15 +80,14 @@ struct sp_error *tasks_describe_processes(struct recorded_tasks *tasks)
 {
 	if (tasks->parts.config->target == CAPTURE_SYSTEM_WIDE)
 		return describe_all(tasks, true);
-	for (size_t i = 0; i < tasks->processes.count; i++)
-		TRY(describe_process(tasks, &tasks->processes.items[i]));
+	vec_each (process, &tasks->processes)
+		TRY(describe_process(tasks, process));
 	return NULL;
 }
 
 struct sp_error *tasks_describe_later(struct recorded_tasks *tasks)
 {
-	for (size_t i = 0; i < tasks->processes.count; i++) {
-		const struct recorded_process *process = &tasks->processes.items[i];
+	vec_each (process, &tasks->processes) {
 		TRY(synth_threads(tasks->synth, process->pid, &process->later));
 	}
 	return NULL;

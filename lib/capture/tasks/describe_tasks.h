@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Records of the kernel and of tasks that run already, appended to tasks_parts.synthesised. */
-#ifndef CAPTURE_TASKS_DESCRIBE_TASKS_H
-#define CAPTURE_TASKS_DESCRIBE_TASKS_H
+/* Makes records of the kernel and of running tasks, in tasks_parts.synthesised. */
+#pragma once
 
 #include "capture/tasks/tasks.h"
 #include "event/set.h"
@@ -21,7 +20,5 @@ struct sp_error *tasks_describe_processes(struct recorded_tasks *tasks) SP_MUST_
 /* Describes threads that were found after their processes were described. */
 struct sp_error *tasks_describe_later(struct recorded_tasks *tasks) SP_MUST_CHECK;
 
-/* At the end, instead of the two above: describes what runs then. */
+/* Describes the tasks that run at the end, instead of the two calls above. */
 struct sp_error *tasks_describe_tail(struct recorded_tasks *tasks) SP_MUST_CHECK;
-
-#endif

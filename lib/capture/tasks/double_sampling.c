@@ -29,16 +29,13 @@ bool double_sampling_exit(struct double_sampling *double_sampling, uint32_t tid)
 {
 	if (!double_sampling_has(double_sampling, tid))
 		return true;
-	uint32_t *slot = vec_push(&double_sampling->ended);
-	if (slot)
-		*slot = tid;
-	return slot;
+	return vec_append(&double_sampling->ended, tid);
 }
 
 void double_sampling_remove_ended(struct double_sampling *double_sampling)
 {
-	for (size_t i = 0; i < double_sampling->ended.count; i++) {
-		uint32_t *first = u64map_find(&double_sampling->tasks, double_sampling->ended.items[i]);
+	vec_each (item, &double_sampling->ended) {
+		uint32_t *first = u64map_find(&double_sampling->tasks, *item);
 		uint32_t next = first ? *first : 0;
 		while (next) {
 			struct double_sample_stream *stream = &double_sampling->streams.items[next - 1];
@@ -47,12 +44,12 @@ void double_sampling_remove_ended(struct double_sampling *double_sampling)
 			stream->next = double_sampling->free_list;
 			double_sampling->free_list = freed;
 		}
-		u64map_remove(&double_sampling->tasks, double_sampling->ended.items[i]);
+		u64map_remove(&double_sampling->tasks, *item);
 	}
 	double_sampling->ended.count = 0;
 }
 
-/* A stream before the task's others; its index + 1, or 0 when out of memory. */
+/* Adds a stream before the task's others. Returns its index + 1; 0 when out of memory. */
 static uint32_t add_stream(struct double_sampling *double_sampling, uint32_t *first,
 			   struct double_sample_stream stream)
 {
@@ -62,11 +59,9 @@ static uint32_t add_stream(struct double_sampling *double_sampling, uint32_t *fi
 		double_sampling->free_list = double_sampling->streams.items[added - 1].next;
 		double_sampling->streams.items[added - 1] = stream;
 	} else {
-		struct double_sample_stream *slot = vec_push(&double_sampling->streams);
-		if (!slot)
+		if (!vec_append(&double_sampling->streams, stream))
 			return 0;
-		*slot = stream;
-		added = (uint32_t)double_sampling->streams.count;
+		added = double_sampling->streams.count;
 	}
 	*first = added;
 	return added;
@@ -80,7 +75,7 @@ bool double_sampling_sample(struct double_sampling *double_sampling, uint32_t ti
 	*keep_ret = true;
 	if (!event || !first)
 		return true;
-	uint64_t kept = 0; /* the most that any stream of this place has come to */
+	uint64_t kept = 0; /* the greatest weight of any stream at this place */
 	uint32_t own = 0;
 	for (uint32_t next = *first; next; next = double_sampling->streams.items[next - 1].next) {
 		struct double_sample_stream *stream = &double_sampling->streams.items[next - 1];

@@ -13,8 +13,7 @@
  * what has been kept so far. Whichever events there are, nothing is missed, and
  * no more than one period for each thread and CPU is counted twice.
  */
-#ifndef CAPTURE_TASKS_DOUBLE_SAMPLING_H
-#define CAPTURE_TASKS_DOUBLE_SAMPLING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,14 +29,14 @@ struct double_sample_stream {
 };
 
 struct double_sampling {
-	struct u64map events; /* id -> which kind of event it is of */
+	struct u64map events; /* id -> kind of its event */
 	struct u64map tasks;  /* tid that may be sampled twice -> index + 1 of its first stream */
 	VEC(struct double_sample_stream) streams;
 	uint32_t free_list;
 	VEC(uint32_t) ended; /* tids */
 };
 
-/* Zeroed, there are none. */
+/* Zeroed: no such threads. */
 void double_sampling_deinit(struct double_sampling *double_sampling);
 
 /* All return false when out of memory. */
@@ -48,7 +47,7 @@ bool double_sampling_add_task(struct double_sampling *double_sampling, uint32_t 
 bool double_sampling_fork(struct double_sampling *double_sampling, uint32_t parent_tid, uint32_t tid);
 bool double_sampling_exit(struct double_sampling *double_sampling, uint32_t tid);
 
-/* All samples of the tasks that have ended so far have been seen. */
+/* All samples of ended tasks have been filtered: removes these tasks. */
 void double_sampling_remove_ended(struct double_sampling *double_sampling);
 
 static inline bool double_sampling_has(const struct double_sampling *double_sampling, uint32_t tid)
@@ -56,8 +55,6 @@ static inline bool double_sampling_has(const struct double_sampling *double_samp
 	return double_sampling->tasks.count && u64map_find(&double_sampling->tasks, tid);
 }
 
-/* Decides whether a sample of such a task counts. */
+/* Returns whether a sample of such a task counts. */
 bool double_sampling_sample(struct double_sampling *double_sampling, uint32_t tid, uint32_t cpu, uint64_t id,
 			    uint64_t period, bool *keep_ret);
-
-#endif

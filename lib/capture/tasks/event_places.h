@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Places where events are opened: a task, or all tasks, on each CPU of the configuration. */
-#ifndef CAPTURE_TASKS_EVENT_PLACES_H
-#define CAPTURE_TASKS_EVENT_PLACES_H
+#pragma once
 
 #include "capture/config/config.h"
 #include "event/set.h"
@@ -18,10 +17,8 @@ struct sp_error *event_places_add(struct event_places *places, const struct capt
 				  int32_t tid, int32_t last_cpu) SP_MUST_CHECK;
 
 /*
- * Before events of `task_count` tasks are opened: raises the limit of file descriptors. Fails with
- * SP_ERROR_LIMIT if files or memory do not suffice (event/fd_budget.h).
+ * Raises the limit of file descriptors for events of `task_count` tasks. Fails with SP_ERROR_LIMIT
+ * if files or memory do not suffice (event/fd_budget.h).
  */
 struct sp_error *event_places_reserve(const struct sp_ctx *ctx, const struct capture_config *config,
 				      size_t task_count) SP_MUST_CHECK;
-
-#endif

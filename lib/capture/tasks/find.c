@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/tasks/find.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "capture/tasks/descendants.h"
@@ -18,27 +17,13 @@ static struct sp_error *find_user(struct recorded_tasks *tasks, uid_t uid)
 	}
 	if (error || tasks->processes.count)
 		return error;
-	error = error_new(SP_ERROR_NOT_FOUND, "user %u has no processes", (unsigned int)uid);
+	error = error_new(SP_ERROR_NOT_FOUND, "user %u has no processes", uid);
 	return error_set_remedy(error, "`ps -eo uid,pid,comm` lists processes by user");
 }
 
 static struct sp_error *add_id(struct task_list *list, uint32_t id)
 {
-	uint32_t *slot = vec_push(list);
-	NEED(slot);
-	*slot = id;
-	return NULL;
-}
-
-static struct sp_error *find_processes(struct recorded_tasks *tasks, const struct sp_number_list *pids)
-{
-	for (size_t i = 0; i < pids->count; i++) {
-		uint32_t pid = (uint32_t)pids->items[i];
-		TRY(add_id(&tasks->roots, pid));
-		TRY(tasks_add_process(tasks, pid, false));
-	}
-	if (tasks->roots.count)
-		tasks->roots.count = u32_sort_unique(tasks->roots.items, tasks->roots.count);
+	NEED(vec_append(list, id));
 	return NULL;
 }
 
@@ -55,21 +40,21 @@ static struct sp_error *find_thread(struct recorded_tasks *tasks, uint32_t tid)
 	return error_new(SP_ERROR_NOT_FOUND, "thread %u does not exist", tid);
 }
 
-static struct sp_error *find_threads(struct recorded_tasks *tasks, const struct sp_number_list *tids)
-{
-	struct task_list *wanted = &tasks->wanted_threads;
-	for (size_t i = 0; i < tids->count; i++)
-		TRY(find_thread(tasks, (uint32_t)tids->items[i]));
-	if (wanted->count)
-		qsort(wanted->items, wanted->count, sizeof(*wanted->items), u32_compare);
-	return NULL;
-}
-
 struct sp_error *tasks_find(struct recorded_tasks *tasks, const struct sp_capture_target *target)
 {
 	TRY(target->by_user ? find_user(tasks, target->uid) : NULL);
-	TRY(find_processes(tasks, &target->pids));
-	return find_threads(tasks, &target->tids);
+	vec_each (item, &target->pids) {
+		uint32_t pid = (uint32_t)*item;
+		TRY(add_id(&tasks->roots, pid));
+		TRY(tasks_add_process(tasks, pid, false));
+	}
+	if (tasks->roots.count)
+		tasks->roots.count = u32_sort_unique(tasks->roots.items, tasks->roots.count);
+	struct task_list *wanted = &tasks->wanted_threads;
+	vec_each (tid, &target->tids)
+		TRY(find_thread(tasks, (uint32_t)*tid));
+	vec_sort(wanted, u32_compare);
+	return NULL;
 }
 
 static struct sp_error *list_threads(struct recorded_tasks *tasks, struct recorded_process *process)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Processes and threads of the target that run already. */
-#ifndef CAPTURE_TASKS_FIND_H
-#define CAPTURE_TASKS_FIND_H
+/* Finds running processes and threads of the target. */
+#pragma once
 
 #include "capture/tasks/tasks.h"
 
@@ -25,8 +24,6 @@ struct sp_error *tasks_find_threads(struct recorded_tasks *tasks) SP_MUST_CHECK;
  */
 struct sp_error *tasks_read_stats(struct recorded_tasks *tasks) SP_MUST_CHECK;
 
-/* Follows a thread that runs already, if it is wanted. */
+/* Follows a running thread, if it is wanted. */
 struct sp_error *tasks_follow_wanted(struct recorded_tasks *tasks, uint32_t pid,
 				     uint32_t tid) SP_MUST_CHECK;
-
-#endif

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "record/types.h"
 
-/* Layout of the records, as perf_event_open(2) has them. */
+/* Offsets in the records, as in perf_event_open(2). */
 enum {
 	BODY_PID = 8,
 	BODY_TID = 12,
@@ -19,13 +19,13 @@ enum {
 	BPF_TYPE = 8,
 	BPF_ID = 12,
 	FACT_KEY = 8,
-	FACT_END = 16, /* the least size of other facts, and of NAMESPACES */
+	FACT_END = 16, /* least size of CGROUP, BPF_EVENT and NAMESPACES records */
 	KSYMBOL_END = 24,
 };
 
 /*
- * Limits of mappings, of a process and of all: the kernel reports no munmap(2), and forks share
- * nothing here. The first ones are the program and its libraries.
+ * Limits of mappings, of a process and of all: the kernel reports no munmap(2), and forked
+ * processes share no copies. The first mappings are the program and its libraries.
  */
 #define MAPPINGS_MAX 16384
 #define MAPPINGS_FIRST 1024
@@ -34,7 +34,7 @@ enum {
 /* The kernel reports new control groups, but not removed ones. */
 #define FACTS_MAX 65536
 
-/* A part of the log, or of the facts, that is written at a time. */
+/* Number of facts in one part of live_state_next(). */
 #define PART_BYTES 65536
 #define PART_FACTS 256
 
@@ -49,7 +49,7 @@ static uint8_t *copy_of(const uint8_t *record)
 
 /* -- Tables ---------------------------------------------------------------- */
 
-/* Rows have no holes: where one is gone, the last one has moved to its place. */
+/* Rows have no holes: the last row replaces a removed one. */
 static void renumber(struct u64map *index, uint64_t gone, uint64_t moved)
 {
 	*u64map_find(index, moved) = *u64map_find(index, gone);
@@ -68,32 +68,22 @@ static struct live_state_thread *find_thread(const struct live_state *live_state
 	return index ? &live_state->threads.items[*index] : NULL;
 }
 
-/* Made, where it is not there; NULL when out of memory. */
+/* Finds the process, or adds it. NULL when out of memory. */
 static struct live_state_process *put_process(struct live_state *live_state, uint32_t pid)
 {
-	struct live_state_process *process = find_process(live_state, pid);
+	struct live_state_process *process =
+		u64map_item(&live_state->process_index, pid, &live_state->processes);
 	if (process)
-		return process;
-	uint32_t index = (uint32_t)live_state->processes.count;
-	if (!vec_reserve(&live_state->processes, index + 1) ||
-	    !u64map_put(&live_state->process_index, pid, index, NULL))
-		return NULL;
-	process = vec_push(&live_state->processes);
-	*process = (struct live_state_process){.pid = pid};
+		process->pid = pid;
 	return process;
 }
 
 static struct live_state_thread *put_thread(struct live_state *live_state, uint32_t tid)
 {
-	struct live_state_thread *thread = find_thread(live_state, tid);
+	struct live_state_thread *thread =
+		u64map_item(&live_state->thread_index, tid, &live_state->threads);
 	if (thread)
-		return thread;
-	uint32_t index = (uint32_t)live_state->threads.count;
-	if (!vec_reserve(&live_state->threads, index + 1) ||
-	    !u64map_put(&live_state->thread_index, tid, index, NULL))
-		return NULL;
-	thread = vec_push(&live_state->threads);
-	*thread = (struct live_state_thread){.tid = tid};
+		thread->tid = tid;
 	return thread;
 }
 
@@ -133,7 +123,7 @@ static void thread_deinit(struct live_state_thread *thread)
 	free(thread->namespaces);
 }
 
-/* The process goes with its last thread. */
+/* Removes a thread, and with its last thread the process. */
 static void leave(struct live_state *live_state, uint32_t pid, uint32_t tid)
 {
 	struct live_state_process *process = find_process(live_state, pid);
@@ -162,7 +152,7 @@ static void remove_thread(struct live_state *live_state, uint32_t tid)
 	renumber(&live_state->thread_index, tid, thread->tid);
 }
 
-/* A thread of that process, whosever it was; NULL when out of memory. */
+/* Finds or adds a thread, and moves it to that process. NULL when out of memory. */
 static struct live_state_thread *enter(struct live_state *live_state, uint32_t pid, uint32_t tid)
 {
 	struct live_state_thread *thread = find_thread(live_state, tid);
@@ -183,12 +173,12 @@ static struct live_state_thread *enter(struct live_state *live_state, uint32_t p
 
 void live_state_deinit(struct live_state *live_state)
 {
-	for (size_t i = 0; i < live_state->processes.count; i++)
-		process_deinit(live_state, &live_state->processes.items[i]);
-	for (size_t i = 0; i < live_state->threads.count; i++)
-		thread_deinit(&live_state->threads.items[i]);
-	for (size_t i = 0; i < live_state->facts.count; i++)
-		free(live_state->facts.items[i].record);
+	vec_each (process, &live_state->processes)
+		process_deinit(live_state, process);
+	vec_each (thread, &live_state->threads)
+		thread_deinit(thread);
+	vec_each (fact, &live_state->facts)
+		free(fact->record);
 	vec_deinit(&live_state->processes);
 	vec_deinit(&live_state->threads);
 	vec_deinit(&live_state->facts);
@@ -199,7 +189,7 @@ void live_state_deinit(struct live_state *live_state)
 	u64map_deinit(&live_state->fact_index);
 }
 
-/* -- What records do ------------------------------------------------------- */
+/* -- Changes by records ------------------------------------------------------ */
 
 /* Sets a record's task, in its body and its trailer. */
 static void set_task(const struct live_state *live_state, uint8_t *record, uint32_t pid, uint32_t tid)
@@ -228,31 +218,11 @@ static bool replace(uint8_t **slot, const uint8_t *record)
 	return (*slot = copy_of(record));
 }
 
-static bool copy_mappings(struct live_state *live_state, struct live_state_process *to,
-			  const struct live_state_process *from)
-{
-	clear_mappings(live_state, to);
-	if (from->is_large || !has_room(live_state, from->bytes.count)) {
-		drop_mappings(live_state, to);
-		return true;
-	}
-	if (!vec_reserve(&to->mappings, from->mappings.count) ||
-	    !record_buffer_append(&to->bytes, from->bytes.items, from->bytes.count))
-		return false;
-	if (from->mappings.count)
-		memcpy(to->mappings.items, from->mappings.items,
-		       from->mappings.count * sizeof(*from->mappings.items));
-	to->mappings.count = from->mappings.count;
-	to->dead = from->dead;
-	live_state->mapping_bytes += to->bytes.count;
-	return true;
-}
-
 static bool on_fork(struct live_state *live_state, const struct metadata_record *record)
 {
 	const struct task_change *change = &record->change;
 	uint32_t pid = change->pid, tid = change->tid;
-	/* An older task of that number: its EXIT is missing. */
+	/* An older task has this number: its EXIT is missing. */
 	remove_thread(live_state, tid);
 	struct live_state_thread *thread = enter(live_state, pid, tid);
 	if (!thread)
@@ -266,15 +236,32 @@ static bool on_fork(struct live_state *live_state, const struct metadata_record 
 	const struct live_state_process *from = find_process(live_state, change->parent_pid);
 	if (!change->is_process)
 		return true;
-	/* Mappings follow synthesised records. */
+	/* Synthesised mappings follow the FORK record. */
 	if (!from || change->is_synthesised) {
 		clear_mappings(live_state, child);
 		return true;
 	}
-	return copy_mappings(live_state, child, from);
+	clear_mappings(live_state, child);
+	if (from->is_large || !has_room(live_state, from->bytes.count)) {
+		drop_mappings(live_state, child);
+		return true;
+	}
+	if (!vec_reserve(&child->mappings, from->mappings.count) ||
+	    !record_buffer_append(&child->bytes, from->bytes.items, from->bytes.count))
+		return false;
+	if (from->mappings.count)
+		memcpy(child->mappings.items, from->mappings.items,
+		       from->mappings.count * sizeof(*from->mappings.items));
+	child->mappings.count = from->mappings.count;
+	child->dead = from->dead;
+	live_state->mapping_bytes += child->bytes.count;
+	return true;
 }
 
-/* Exec: no mapping stays, and one thread, which now has the process's number. */
+/*
+ * Applies an exec: removes all mappings, and all threads except one, which now has the process's
+ * number.
+ */
 static void begin_program(struct live_state *live_state, struct live_state_process *process, uint32_t tid)
 {
 	clear_mappings(live_state, process);
@@ -294,16 +281,16 @@ static bool on_comm(struct live_state *live_state, const struct metadata_record 
 	return replace(&find_thread(live_state, tid)->comm, record->bytes);
 }
 
-/* Gives back what mappings that are gone hold. */
+/* Frees the bytes of removed mappings. */
 static void compact(struct live_state *live_state, struct live_state_process *process)
 {
 	size_t used = 0, bytes = 0;
-	for (size_t i = 0; i < process->mappings.count; i++) {
-		struct live_state_mapping mapping = process->mappings.items[i];
+	vec_each (item, &process->mappings) {
+		struct live_state_mapping mapping = *item;
 		if (!mapping.size)
 			continue;
 		memmove(process->bytes.items + bytes, process->bytes.items + mapping.at, mapping.size);
-		mapping.at = (uint32_t)bytes;
+		mapping.at = bytes;
 		bytes += mapping.size;
 		process->mappings.items[used++] = mapping;
 	}
@@ -313,30 +300,15 @@ static void compact(struct live_state *live_state, struct live_state_process *pr
 	process->dead = 0;
 }
 
-/* Removes the oldest mappings but for the first ones. */
+/* Removes the oldest mappings, except the first ones. */
 static void remove_oldest(struct live_state *live_state, struct live_state_process *process)
 {
 	for (size_t i = MAPPINGS_FIRST; i < MAPPINGS_MAX / 4; i++) {
 		process->dead += process->mappings.items[i].size != 0;
 		process->mappings.items[i].size = 0;
 	}
-	/* Compacted at once: the oldest mappings stay at the front. */
+	/* Compacts at once: the oldest mappings must stay at the front. */
 	compact(live_state, process);
-}
-
-/* Removes mappings that the new one covers. Others keep their uncovered part. */
-static void remove_covered(struct live_state *live_state, struct live_state_process *process,
-			   uint64_t start, uint64_t end)
-{
-	for (size_t i = 0; i < process->mappings.count; i++) {
-		struct live_state_mapping *mapping = &process->mappings.items[i];
-		if (!mapping->size || mapping->start < start || mapping->end > end)
-			continue;
-		mapping->size = 0;
-		process->dead++;
-	}
-	if (process->dead > 16 && process->dead > process->mappings.count / 2)
-		compact(live_state, process);
 }
 
 static bool on_mapping(struct live_state *live_state, const struct metadata_record *record,
@@ -354,7 +326,15 @@ static bool on_mapping(struct live_state *live_state, const struct metadata_reco
 		return true;
 	uint64_t start = mapped->start, size = mapped->size;
 	uint64_t end = size < UINT64_MAX - start ? start + size : UINT64_MAX;
-	remove_covered(live_state, process, start, end);
+	/* Removes mappings that the new one covers. Others keep their uncovered part. */
+	vec_each (mapping, &process->mappings) {
+		if (!mapping->size || mapping->start < start || mapping->end > end)
+			continue;
+		mapping->size = 0;
+		process->dead++;
+	}
+	if (process->dead > 16 && process->dead > process->mappings.count / 2)
+		compact(live_state, process);
 	bool full = process->mappings.count - process->dead >= MAPPINGS_MAX;
 	if (full && live_state->keeps_newest)
 		remove_oldest(live_state, process);
@@ -362,10 +342,10 @@ static bool on_mapping(struct live_state *live_state, const struct metadata_reco
 		drop_mappings(live_state, process);
 		return true;
 	}
-	struct live_state_mapping *mapping = vec_push(&process->mappings);
-	if (!mapping)
+	if (!vec_append(&process->mappings,
+			(struct live_state_mapping){start, end, (uint32_t)process->bytes.count,
+						    header.size}))
 		return false;
-	*mapping = (struct live_state_mapping){start, end, (uint32_t)process->bytes.count, header.size};
 	live_state->mapping_bytes += header.size;
 	return record_buffer_append(&process->bytes, record->bytes, header.size);
 }
@@ -386,10 +366,10 @@ static bool add_fact(struct live_state *live_state, uint64_t key, const uint8_t 
 	const uint32_t *known = u64map_find(&live_state->fact_index, key);
 	if (known)
 		return replace(&live_state->facts.items[*known].record, record);
-	/* The last one came last. */
+	/* The last fact is the newest, and stays. */
 	if (live_state->facts.count >= FACTS_MAX)
 		remove_fact(live_state, live_state->facts.items[live_state->evict++ % (FACTS_MAX - 1)].key);
-	uint32_t index = (uint32_t)live_state->facts.count;
+	uint32_t index = live_state->facts.count;
 	CLEANUP_FREE uint8_t *copy = copy_of(record);
 	if (!copy || !vec_reserve(&live_state->facts, index + 1) ||
 	    !u64map_put(&live_state->fact_index, key, index, NULL))
@@ -461,7 +441,7 @@ struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *by
 	struct record_buffer *prologue = &live_state->prologue, *log = &live_state->log;
 	struct metadata_record record;
 	for (size_t at = 0; good && metadata_next(bytes, size, &at, fields, &record);) {
-		/* Records of ours are as much of each file's beginning. */
+		/* The recorder's own records are part of each file's begin. */
 		if (record.header.type >= RECORD_USER_TYPES)
 			good = record_buffer_append(prologue, record.bytes, record.header.size);
 		else if (!is_of_state(&record))
@@ -499,7 +479,7 @@ struct sp_error *live_state_trim(struct live_state *live_state, size_t size)
 	uint64_t before_ns = 0;
 	if (live_state_log_size(live_state) <= size)
 		return NULL;
-	/* A half at once: taking little by little would move the rest again and again. */
+	/* Removes half at once: small steps would move the rest each time. */
 	const struct record_buffer *log = &live_state->log;
 	size_t at = live_state->log_begin, end = log->count - size / 2;
 	struct metadata_record record;
@@ -510,7 +490,7 @@ struct sp_error *live_state_trim(struct live_state *live_state, size_t size)
 
 /* -- After losses ---------------------------------------------------------- */
 
-/* An EXIT, of what a FORK said. */
+/* Adds an EXIT record, made from the thread's FORK record. */
 static bool add_exit(struct live_state *live_state, const struct live_state_thread *thread, uint64_t time_ns)
 {
 	CLEANUP_FREE uint8_t *record = copy_of(thread->fork);
@@ -529,12 +509,12 @@ struct sp_error *live_state_retain(struct live_state *live_state, const uint32_t
 				   uint64_t time_ns)
 {
 	bool good = true;
-	/* Backwards, as what goes is replaced by what is behind it. */
+	/* Backwards, because the last row replaces a removed one. */
 	for (size_t i = live_state->threads.count; i-- > 0 && good;) {
 		const struct live_state_thread *thread = &live_state->threads.items[i];
 		if (count && bsearch(&thread->pid, pids, count, sizeof(*pids), u32_compare))
 			continue;
-		/* No record reported its start: its end needs none. */
+		/* Readers know no start of this thread, so they need no end. */
 		if (thread->fork)
 			good = add_exit(live_state, thread, time_ns);
 		else
@@ -555,11 +535,11 @@ uint32_t live_state_next_large(const struct live_state *live_state, size_t *inde
 
 /* -- Writing --------------------------------------------------------------- */
 
-/* Times of the first part are 0. */
+/* Sets the times of a record of the first part to 0, and bits of its `misc`. */
 static void set_first(const struct live_state *live_state, uint8_t *record, uint16_t set, uint16_t clear)
 {
 	struct perf_event_header header = record_header_of(record);
-	header.misc = (uint16_t)((header.misc | set) & ~clear);
+	header.misc = (header.misc | set) & ~clear;
 	memcpy(record, &header, sizeof(header));
 	bytes_set_u64(record + header.size - live_state->fields.trailer_time, 0);
 	if (task_change_is_life(header.type))
@@ -587,7 +567,7 @@ static bool put_task(const struct live_state *live_state, struct record_buffer *
 		put_first(live_state, buffer, thread->comm, 0, PERF_RECORD_MISC_COMM_EXEC));
 }
 
-/* The leader first: its FORK makes the process. */
+/* Writes the leader first: its FORK makes the process. */
 static bool put_whole_process(const struct live_state *live_state, struct record_buffer *buffer,
 			      const struct live_state_process *process)
 {

@@ -9,8 +9,7 @@
  * have a limit for each process, and one for all. Beyond it, the state has none of the process: it
  * must be read again for each file. If `keeps_newest`, it has none of the oldest.
  */
-#ifndef CAPTURE_TASKS_LIVE_STATE_H
-#define CAPTURE_TASKS_LIVE_STATE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -45,37 +44,38 @@ struct live_state_fact {
 
 struct live_state {
 	struct record_fields fields;
-	bool keeps_newest; /* large processes cannot be read again */
+	bool keeps_newest; /* keeps the newest mappings of large processes, which cannot be read
+			    * again */
 	struct record_buffer prologue; /* unchanged records of the kernel, the vdso, build-ids */
 	struct u64map process_index, thread_index, fact_index;
-	/* By the index above; in no order, without holes. */
+	/* In no order, without holes. The maps above have the index of each number. */
 	struct { VEC(struct live_state_process); } processes;
 	struct { VEC(struct live_state_thread); } threads;
 	struct { VEC(struct live_state_fact); } facts;
-	size_t evict; /* the next of the facts to go where there are too many */
+	size_t evict; /* index of the next fact to remove if there are too many */
 	struct record_buffer log; /* from `log_begin` on: later records */
 	size_t log_begin;
-	uint64_t base_ns; /* all that is older is in the first part */
+	uint64_t base_ns; /* all older records are in the first part */
 	size_t mapping_bytes; /* sum of all processes */
 };
 
-/* Zeroed but for `fields` and `keeps_newest`, it is empty. */
+/* Zeroed, except for `fields` and `keeps_newest`: empty. */
 void live_state_deinit(struct live_state *live_state);
 
 /*
- * Adds whole records of the side-band, merged by time, or synthesised (time 0: from the beginning
- * on). Other records of the kernel are left out. Fails only without memory.
+ * Adds whole side-band records, merged by time, or synthesised ones (time 0: from the beginning).
+ * Ignores the kernel's other records. Fails only without memory.
  */
 struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *bytes,
 				size_t size) SP_MUST_CHECK;
 
-/* Advances the moment: no later sample is older than `before_ns`. */
+/* Advances the moment to `before_ns`: all later samples are newer. */
 struct sp_error *live_state_expire(struct live_state *live_state, uint64_t before_ns) SP_MUST_CHECK;
 
 /* Advances the moment until later records have at most `size` bytes. */
 struct sp_error *live_state_trim(struct live_state *live_state, size_t size) SP_MUST_CHECK;
 
-/* After records were lost: all but these processes (sorted) have ended by `time_ns`. */
+/* After a loss of records: all processes except these (sorted) have ended by `time_ns`. */
 struct sp_error *live_state_retain(struct live_state *live_state, const uint32_t *pids, size_t count,
 				   uint64_t time_ns) SP_MUST_CHECK;
 
@@ -94,11 +94,9 @@ struct live_state_place {
 };
 
 /*
- * Appends the next part (of the order of one process) to the buffer; *more_ret is false, and
- * nothing is appended, after the last part. Times in the first part are 0. The state must not change
- * meanwhile.
+ * Appends the next part (about one process) to the buffer. After the last part, appends nothing,
+ * and *more_ret is false. Times in the first part are 0. The state must not change between the
+ * calls.
  */
 struct sp_error *live_state_next(const struct live_state *live_state, struct live_state_place *place,
 				 struct record_buffer *buffer, bool *more_ret) SP_MUST_CHECK;
-
-#endif

@@ -45,7 +45,7 @@ static bool begin_span(struct membership *membership, uint32_t number, uint64_t 
 	if (!span)
 		return false;
 	*span = (struct membership_span){.from_ns = from_ns, .older = older, .in = in};
-	uint32_t index = (uint32_t)(span - membership->spans.items);
+	uint32_t index = span - membership->spans.items;
 	uint32_t *slot = u64map_put(&membership->newest, number, index, NULL);
 	if (!slot)
 		return false;
@@ -54,7 +54,7 @@ static bool begin_span(struct membership *membership, uint32_t number, uint64_t 
 	return true;
 }
 
-/* One thread less, or more, of a process. Fails only where it is more. */
+/* Adds a thread to the number of a process's threads, or removes one. Fails only when adding. */
 static bool count_thread(struct membership *membership, uint32_t pid, int change)
 {
 	uint32_t *count = change > 0 ? u64map_put(&membership->threads, pid, 0, NULL)
@@ -101,13 +101,13 @@ static bool on_fork(struct membership *membership, const struct task_change *bir
 	return !in || add_live(membership, birth->pid, birth->tid);
 }
 
-/* A thread of `pid` that has not ended, but for the one of that very number. */
+/* Returns a living thread of `pid`, except the leader. */
 static bool find_other_thread(const struct membership *membership, uint32_t pid, uint32_t *tid_ret)
 {
 	for (size_t i = 0; i < membership->live.capacity; i++) {
 		const struct u64map_entry *entry = &membership->live.entries[i];
 		if (entry->used && entry->value == pid && entry->key != pid) {
-			*tid_ret = (uint32_t)entry->key;
+			*tid_ret = entry->key;
 			return true;
 		}
 	}
@@ -124,7 +124,7 @@ static bool on_exec(struct membership *membership, uint32_t pid, uint64_t time_n
 	return membership_add(membership, pid, pid, time_ns);
 }
 
-/* Whether some task has the number. */
+/* Returns whether a living task has the number. */
 static bool is_used(const struct membership *membership, uint32_t number)
 {
 	const struct u64map *used = membership->by == MEMBERSHIP_BY_PROCESS ? &membership->threads
@@ -141,10 +141,7 @@ static bool on_exit_of(struct membership *membership, uint32_t tid, uint64_t tim
 	remove_live(membership, tid);
 	if (is_used(membership, number))
 		return true;
-	struct membership_end *end = vec_push(&membership->ended);
-	if (end)
-		*end = (struct membership_end){time_ns, number};
-	return end;
+	return vec_append(&membership->ended, (struct membership_end){time_ns, number});
 }
 
 void membership_exit(struct membership *membership, uint32_t tid)
@@ -202,7 +199,7 @@ static void free_chain(struct membership *membership, uint32_t first)
 	}
 }
 
-/* Gives a number up, unless there is another task of it, or there was one since. */
+/* Frees a number's spans, unless another task has or had the number since. */
 static void give_up(struct membership *membership, const struct membership_end *end)
 {
 	const uint32_t *newest = u64map_find(&membership->newest, end->number);
@@ -211,7 +208,7 @@ static void give_up(struct membership *membership, const struct membership_end *
 	const struct membership_span *span = &membership->spans.items[*newest];
 	if (span->from_ns > end->time_ns)
 		return;
-	/* `chained` is counted anew when chains are cut. */
+	/* The loop that cuts chains counts `chained` again. */
 	free_chain(membership, *newest + 1);
 	u64map_remove(&membership->newest, end->number);
 }
@@ -239,7 +236,10 @@ void membership_expire(struct membership *membership, uint64_t before_ns)
 		const struct u64map_entry *entry = &membership->newest.entries[i];
 		if (!entry->used)
 			continue;
-		/* Down to the one span that holds at `before_ns`; what is older is not asked for. */
+		/*
+		 * Cuts a chain after the span that holds at `before_ns`: older ones are never
+		 * looked up.
+		 */
 		struct membership_span *span = &membership->spans.items[entry->value];
 		for (; span->from_ns > before_ns && span->older; membership->chained++)
 			span = &membership->spans.items[span->older - 1];

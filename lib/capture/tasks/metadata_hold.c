@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A pass goes over the held records and then the new ones, by time. A process's held records are
- * newer than its written ones: while any are held, its new ones are held, too.
+ * A pass reads the held records, then the new ones, by time. A process's held records are newer
+ * than its written ones: while some are held, its new ones are held, too.
  */
 #include "capture/tasks/metadata_hold.h"
 
@@ -67,10 +67,7 @@ bool metadata_hold_is_needed(struct metadata_hold *hold, const struct record_buf
 bool metadata_hold_add_need(struct metadata_hold *hold, uint32_t pid, uint32_t tid,
 			    uint64_t time_ns)
 {
-	struct hold_need *need = vec_push(&hold->needs);
-	if (need)
-		*need = (struct hold_need){pid, tid, time_ns};
-	return need;
+	return vec_append(&hold->needs, (struct hold_need){pid, tid, time_ns});
 }
 
 static int by_pid_and_time(const void *a, const void *b)
@@ -112,22 +109,9 @@ struct hold_pass {
 	struct u64map last_of; /* hash of what a record sets -> its place in `all` */
 };
 
-static void pass_deinit(struct hold_pass *pass)
-{
-	vec_deinit(&pass->all);
-	vec_deinit(&pass->resets);
-	u64map_deinit(&pass->reset_of);
-	u64map_deinit(&pass->last_of);
-}
-
 static bool add_reset(struct hold_pass *pass, uint32_t pid, size_t at, uint64_t time_ns)
 {
-	bool added;
-	const uint32_t *index =
-		u64map_put(&pass->reset_of, pid, (uint32_t)pass->resets.count, &added);
-	struct reset *reset = !index  ? NULL
-			      : added ? vec_push(&pass->resets)
-				      : &pass->resets.items[*index];
+	struct reset *reset = u64map_item(&pass->reset_of, pid, &pass->resets);
 	if (reset)
 		*reset = (struct reset){at, time_ns};
 	return reset;
@@ -173,15 +157,14 @@ static bool drop_replaced(struct metadata_hold *hold, struct hold_pass *pass)
 		if (!may_be_held(&record, &pid, &key))
 			continue;
 		bool added;
-		uint32_t *last =
-			u64map_put(&pass->last_of, hash_pair(key, pid), (uint32_t)begin, &added);
+		uint32_t *last = u64map_put(&pass->last_of, hash_pair(key, pid), begin, &added);
 		if (!last)
 			return false;
 		size_t before_at = *last;
 		if (!added && next(hold, &pass->all, &before_at, &before) &&
 		    !has_need(hold, pid, before.time_ns, record.time_ns))
 			drop(hold, pass->all.items + *last);
-		*last = (uint32_t)begin;
+		*last = begin;
 	}
 	return true;
 }
@@ -197,7 +180,7 @@ static bool place(struct metadata_hold *hold, const struct hold_pass *pass,
 		  const struct metadata_record *decoded, struct record_buffer *records,
 		  uint64_t from_ns)
 {
-	size_t at = (size_t)(decoded->bytes - pass->all.items);
+	size_t at = decoded->bytes - pass->all.items;
 	uint8_t *record = pass->all.items + at;
 	uint16_t size = decoded->header.size;
 	uint32_t pid;
@@ -264,15 +247,17 @@ bool metadata_hold_filter(struct metadata_hold *hold, struct record_buffer *reco
 	bool good = record_buffer_append(&pass.all, records->items, records->count);
 	records->count = 0;
 	good = good && find_changes(hold, &pass);
-	if (good && hold->needs.count)
-		qsort(hold->needs.items, hold->needs.count, sizeof(*hold->needs.items),
-		      by_pid_and_time);
+	if (good)
+		vec_sort(&hold->needs, by_pid_and_time);
 	if (good && hold->rate)
 		good = drop_replaced(hold, &pass);
 	struct metadata_record record;
 	for (size_t at = 0; good && next(hold, &pass.all, &at, &record);)
 		good = place(hold, &pass, &record, records, from_ns);
-	pass_deinit(&pass);
+	vec_deinit(&pass.all);
+	vec_deinit(&pass.resets);
+	u64map_deinit(&pass.reset_of);
+	u64map_deinit(&pass.last_of);
 	return good && limit_held(hold);
 }
 
@@ -293,9 +278,9 @@ bool metadata_hold_next(struct metadata_hold *hold, uint32_t *pid_ret,
 		threads_ret->count = u32_sort_unique(threads_ret->items, threads_ret->count);
 		if (!task_list_has(threads_ret, pid))
 			threads_ret->items[threads_ret->count++] = pid;
-		for (size_t i = 0; i < threads_ret->count; i++)
-			if (threads_ret->items[i] == pid)
-				threads_ret->items[i] = threads_ret->items[0];
+		vec_each (item, threads_ret)
+			if (*item == pid)
+				*item = threads_ret->items[0];
 		threads_ret->items[0] = pid;
 		hold->counts.read++;
 		*pid_ret = pid;

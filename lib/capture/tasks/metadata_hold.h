@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Holds back names and mappings of processes without samples, if there are more of them than a
- * recording should have. Any user can rename a thread, or map files, a million times a second.
- *
- * Only COMM records that are no exec, and MMAP and MMAP2 records of user space, are ever held. They
- * are returned when their process has a later sample, or forks. A record that another replaces
- * without a sample in between is dropped. The oldest ones are dropped, too, if too many are held.
- * Their process is read from /proc when it has a sample, as if it had not been described.
- *
- * Each round, in this order:
- *
- *	metadata_hold_is_needed()	false: this round's records are written as they are
- *	metadata_hold_add_need()	for each sample
- *	metadata_hold_filter()
- *	metadata_hold_next()		processes to read from /proc
+ * Holds back names and mappings of processes without samples, if there are too many for a
+ * recording. Any user can rename a thread, or map files, a million times a second. Only COMM
+ * records that are no exec, and MMAP and MMAP2 records of user space, are held. They are returned
+ * when their process has a later sample, or forks. A record that another replaces without a sample
+ * in between is dropped. If too many are held, the oldest are dropped.
  */
-#ifndef CAPTURE_TASKS_METADATA_HOLD_H
-#define CAPTURE_TASKS_METADATA_HOLD_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/vec.h"
@@ -26,10 +16,10 @@
 /* Limit of held bytes. */
 #define HOLD_BYTES_MAX ((size_t)16 << 20)
 
-/* Bytes a second that are written whether or not processes have samples. */
+/* Bytes per second that are written whether or not processes have samples. */
 #define HOLD_RATE ((uint64_t)1 << 20)
 
-/* Bytes above the rate that are written in one go; twice that for processes with samples. */
+/* Bytes above the rate that are written at once; twice that for processes with samples. */
 #define HOLD_BURST ((int64_t)8 << 20)
 
 /* A task needs its process's older records: it has a sample, or forks. */
@@ -40,11 +30,11 @@ struct hold_need {
 
 struct hold_counts {
 	uint64_t dropped;  /* records */
-	uint64_t deferred; /* processes to be read when they have a sample */
-	uint64_t read;	   /* number of them that were read */
+	uint64_t deferred; /* processes to read when they have a sample */
+	uint64_t read;	   /* processes of these that were read */
 };
 
-/* Zeroed but for `fields` and `rate`, it is ready. */
+/* Zeroed, except for `fields` and `rate`: empty. */
 struct metadata_hold {
 	struct record_fields fields;
 	uint64_t rate;	  /* bytes a second; 0: no limit, nothing is held */
@@ -66,7 +56,7 @@ void metadata_hold_deinit(struct metadata_hold *hold);
 bool metadata_hold_is_needed(struct metadata_hold *hold, const struct record_buffer *records,
 			     uint64_t monotonic_ns);
 
-/* All these return false when out of memory. */
+/* Functions that return bool return false when out of memory. */
 
 bool metadata_hold_add_need(struct metadata_hold *hold, uint32_t pid, uint32_t tid,
 			    uint64_t time_ns);
@@ -78,7 +68,7 @@ bool metadata_hold_add_need(struct metadata_hold *hold, uint32_t pid, uint32_t t
 bool metadata_hold_filter(struct metadata_hold *hold, struct record_buffer *records,
 			  uint64_t from_ns);
 
-/* Has a process read when it has a sample: its mappings are too many to be read without. */
+/* Defers reading a process until it has a sample, because it has too many mappings. */
 bool metadata_hold_defer(struct metadata_hold *hold, uint32_t pid);
 
 /*
@@ -90,7 +80,5 @@ bool metadata_hold_next(struct metadata_hold *hold, uint32_t *pid_ret,
 			struct task_list *threads_ret);
 void metadata_hold_charge(struct metadata_hold *hold, size_t bytes);
 
-/* The recording ends: no record that is still held has a sample. */
+/* Drops what is still held at the end: no sample needs it. */
 void metadata_hold_finish(struct metadata_hold *hold);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/tasks/moved.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 /* Limits of the interval between two reads of a process. */
@@ -24,20 +23,14 @@ void moved_code_deinit(struct moved_code *moved)
 
 static bool add(struct moved_code *moved, uint32_t pid, uint64_t time_ns)
 {
-	bool added;
 	if (moved->processes.count >= PROCESSES_MAX) {
 		moved_code_deinit(moved);
 		*moved = (struct moved_code){0};
 	}
-	if (!vec_reserve(&moved->processes, moved->processes.count + 1))
+	struct moved_process *process = u64map_item(&moved->index_of, pid, &moved->processes);
+	if (!process)
 		return false;
-	const uint32_t *index = u64map_put(&moved->index_of, pid,
-					   (uint32_t)moved->processes.count, &added);
-	if (!index)
-		return false;
-	if (added)
-		*vec_push(&moved->processes) = (struct moved_process){.pid = pid};
-	struct moved_process *process = &moved->processes.items[*index];
+	process->pid = pid;
 	moved->pending += !process->time_ns;
 	process->time_ns = time_ns;
 	process->retries = 0;

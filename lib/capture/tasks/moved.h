@@ -4,8 +4,7 @@
  * reports the memory; the process is read then (synth_moved()), at most once in an interval that
  * doubles.
  */
-#ifndef CAPTURE_TASKS_MOVED_H
-#define CAPTURE_TASKS_MOVED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ bool moved_code_on_record(struct moved_code *moved, const struct metadata_record
 struct sp_error *moved_code_read(struct moved_code *moved, struct synth *synth,
 				 uint64_t monotonic_ns, uint64_t from_ns,
 				 bool last) SP_MUST_CHECK;
-
-#endif

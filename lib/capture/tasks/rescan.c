@@ -2,7 +2,6 @@
 #include "capture/tasks/rescan.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -25,8 +24,8 @@ void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once)
 }
 
 /*
- * The command has executed its program, but the record of that was lost. The recorder has forked
- * it, so it has no recorded ancestor.
+ * Follows the command if the record of its exec was lost. The recorder forked it, so it has no
+ * recorded ancestor.
  */
 static bool is_command_unseen(const struct recorded_tasks *tasks)
 {
@@ -50,7 +49,7 @@ bool tasks_start_rescan(struct recorded_tasks *tasks, uint64_t monotonic_ns, boo
 
 static bool has_ended(uint32_t pid, uint32_t tid)
 {
-	return syscall(SYS_tgkill, (int)pid, (int)tid, 0) && errno == ESRCH;
+	return syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH;
 }
 
 static struct sp_error *remove_ended(struct membership *membership)
@@ -59,20 +58,23 @@ static struct sp_error *remove_ended(struct membership *membership)
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < membership->live.capacity && !error; i++) {
 		const struct u64map_entry *entry = &membership->live.entries[i];
-		if (!entry->used || !has_ended(entry->value, (uint32_t)entry->key))
+		if (!entry->used || !has_ended(entry->value, entry->key))
 			continue;
 		uint32_t *slot = vec_push(&ended);
 		if (slot)
-			*slot = (uint32_t)entry->key;
+			*slot = entry->key;
 		else
 			error = error_no_memory();
 	}
-	for (size_t i = 0; i < ended.count; i++)
-		membership_exit(membership, ended.items[i]);
+	vec_each (item, &ended)
+		membership_exit(membership, *item);
 	return error;
 }
 
-/* Parent of a process that started during the recording; 0: it started before, or has ended. */
+/*
+ * Returns the parent of a process that started during the recording; 0: it started before, or has
+ * ended.
+ */
 static uint32_t parent_of_new(const struct recorded_tasks *tasks, uint32_t pid)
 {
 	struct task_stat stat;
@@ -98,8 +100,8 @@ static struct sp_error *follow_threads(struct recorded_tasks *tasks, uint32_t pi
 {
 	CLEANUP(task_list_deinit) struct task_list threads = {0};
 	TRY(tasks_list(tasks->parts.ctx, pid, &threads));
-	for (size_t i = 0; i < threads.count; i++)
-		TRY(tasks_follow(tasks, pid, threads.items[i], from_ns));
+	vec_each (thread, &threads)
+		TRY(tasks_follow(tasks, pid, *thread, from_ns));
 	return synth_process_again(tasks->synth, pid, &threads);
 }
 
@@ -129,9 +131,7 @@ struct sp_error *tasks_rescan_command(struct recorded_tasks *tasks, uint64_t mon
 	/* Its other threads share the mappings; reading thousands of names would take long. */
 	uint32_t pid = tasks->tracker.command_pid;
 	CLEANUP(task_list_deinit) struct task_list leader = {0};
-	uint32_t *tid = vec_push(&leader);
-	NEED(tid);
-	*tid = pid;
+	NEED(vec_append(&leader, pid));
 	synth_set_time(tasks->synth, from_ns);
 	struct sp_error *error = synth_process_again(tasks->synth, pid, &leader);
 	synth_set_time(tasks->synth, 0);

@@ -4,8 +4,7 @@
  * records with the time of the loss. If a CPU is back, they have the time of reading instead: most
  * processes changed elsewhere, and an earlier time would replace mappings that their samples need.
  */
-#ifndef CAPTURE_TASKS_RESCAN_H
-#define CAPTURE_TASKS_RESCAN_H
+#pragma once
 
 #include "capture/tasks/tasks.h"
 
@@ -20,16 +19,16 @@
 void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once);
 
 /*
- * Whether to rescan now: records were lost or a rescan was requested, and the interval is over (or it
- * is the last round, or the record of the command's exec was lost). If so, the request is taken,
- * and the interval begins at `monotonic_ns`.
+ * Returns whether to rescan now: records were lost or a rescan was requested, and the interval is
+ * over (or it is the last round, or the record of the command's exec was lost). If so, removes the
+ * request, and begins the interval at `monotonic_ns`.
  */
 bool tasks_start_rescan(struct recorded_tasks *tasks, uint64_t monotonic_ns, bool last);
 
 /*
  * Follows the command, and running processes that descend from recorded ones, from `from_ns` on.
- * Appends their records to `synthesised`; forgets ended tasks. *running_ret receives all running
- * processes. Adds a note at the first loss.
+ * Appends their records to `synthesised`, and removes ended tasks. *running_ret receives all
+ * running processes. Adds a note at the first loss.
  */
 struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, uint64_t now_ns,
 			      struct task_list *running_ret) SP_MUST_CHECK;
@@ -43,9 +42,7 @@ struct sp_error *tasks_rescan_command(struct recorded_tasks *tasks, uint64_t mon
 				      uint64_t begin_ns, uint64_t from_ns) SP_MUST_CHECK;
 
 /*
- * After a rescan, once a second: forgets followed tasks that have ended. One may have been found in
+ * Removes followed tasks that have ended, once a second after a rescan. One may have been found in
  * /proc after its EXIT record came, and tasks_is_over() would wait for it forever.
  */
 struct sp_error *tasks_look_for_ended(struct recorded_tasks *tasks, uint64_t monotonic_ns) SP_MUST_CHECK;
-
-#endif

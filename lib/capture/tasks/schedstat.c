@@ -21,18 +21,12 @@ void schedstat_deinit(struct schedstat *schedstat)
 static struct sp_error *add_thread(struct schedstat *schedstat, uint32_t pid, uint32_t tid,
 				   struct schedstat_thread **ret)
 {
-	bool added = false;
 	*ret = NULL;
 	/* The idle thread has no number, and a thread that ended may have lost it. */
 	if (!tid || tid == UINT32_MAX || schedstat->threads.count >= THREADS_MAX)
 		return NULL;
-	NEED(vec_reserve(&schedstat->threads, schedstat->threads.count + 1));
-	const uint32_t *index =
-		u64map_put(&schedstat->index_of, tid, (uint32_t)schedstat->threads.count, &added);
-	NEED(index);
-	if (added)
-		*vec_push(&schedstat->threads) = (struct schedstat_thread){.tid = tid};
-	*ret = &schedstat->threads.items[*index];
+	NEED(*ret = u64map_item(&schedstat->index_of, tid, &schedstat->threads));
+	(*ret)->tid = tid;
 	(*ret)->pid = pid;
 	(*ret)->switched = true;
 	return NULL;
@@ -42,12 +36,10 @@ struct sp_error *schedstat_begin(struct schedstat *schedstat)
 {
 	const struct recorded_tasks *tasks = schedstat->tasks;
 	struct schedstat_thread *added;
-	for (size_t i = 0; i < tasks->processes.count; i++) {
-		const struct recorded_process *process = &tasks->processes.items[i];
-		for (size_t j = 0; j < process->threads.count; j++)
-			if (tasks_wants_thread(tasks, process->threads.items[j]))
-				TRY(add_thread(schedstat, process->pid, process->threads.items[j],
-					       &added));
+	vec_each (process, &tasks->processes) {
+		vec_each (thread, &process->threads)
+			if (tasks_wants_thread(tasks, *thread))
+				TRY(add_thread(schedstat, process->pid, *thread, &added));
 	}
 	return NULL;
 }
@@ -90,13 +82,13 @@ static struct sp_error *write_note(const struct schedstat *schedstat, uint32_t p
 	const struct note_records to = {schedstat->notes, tasks_now_ns(tasks)};
 	struct sp_note note = NOTE_OF(NOTE_SCHEDSTAT, NULL, pid, tid, run_ns, wait_ns, slices,
 				      to.time_ns - begin_ns);
-	/* The time is that of an earlier record. */
+	/* Uses the time of an earlier record. */
 	if (tasks->parts.config->plan->clock_id == EVENT_CLOCK_KERNEL)
 		note.value_count--;
 	return notes_write_once(&to, note);
 }
 
-/* Returns whether a thread is due, which it is not at first, and sets when it is due next. */
+/* Returns whether a thread is due, and sets the next time. A new thread is not due. */
 static bool is_due(struct schedstat_thread *thread, uint64_t monotonic_ns)
 {
 	bool first = !thread->due_ns;
@@ -113,8 +105,7 @@ struct sp_error *schedstat_round(struct schedstat *schedstat, uint64_t monotonic
 	if (monotonic_ns - schedstat->round_ns < SCHEDSTAT_FIRST_NS)
 		return NULL;
 	schedstat->round_ns = monotonic_ns;
-	for (size_t i = 0; i < schedstat->threads.count; i++) {
-		struct schedstat_thread *thread = &schedstat->threads.items[i];
+	vec_each (thread, &schedstat->threads) {
 		if (!is_due(thread, monotonic_ns))
 			continue;
 		thread->switched = false;
@@ -125,9 +116,8 @@ struct sp_error *schedstat_round(struct schedstat *schedstat, uint64_t monotonic
 
 struct sp_error *schedstat_note_all(struct schedstat *schedstat)
 {
-	for (size_t i = 0; i < schedstat->threads.count; i++)
-		TRY(write_note(schedstat, schedstat->threads.items[i].pid,
-			       schedstat->threads.items[i].tid));
+	vec_each (thread, &schedstat->threads)
+		TRY(write_note(schedstat, thread->pid, thread->tid));
 	return NULL;
 }
 
@@ -138,5 +128,5 @@ struct sp_error *schedstat_note_command(struct schedstat *schedstat)
 	if (!pid || !u64map_find(&schedstat->index_of, (uint32_t)pid) ||
 	    waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 || !ended.si_pid)
 		return NULL;
-	return write_note(schedstat, (uint32_t)pid, (uint32_t)pid);
+	return write_note(schedstat, pid, pid);
 }

@@ -7,8 +7,7 @@
  * of the last two seconds, unless it has not switched since. All functions belong to one thread,
  * and fail only when out of memory. Times named monotonic_ns are CLOCK_MONOTONIC.
  */
-#ifndef CAPTURE_TASKS_SCHEDSTAT_H
-#define CAPTURE_TASKS_SCHEDSTAT_H
+#pragma once
 
 #include "base/hash.h"
 #include "capture/tasks/tasks.h"
@@ -24,7 +23,7 @@ struct schedstat_thread {
 	uint64_t step_ns;
 };
 
-/* `tasks` and `notes` are borrowed. Without other threads than these, zeroed, it is empty. */
+/* `tasks` and `notes` are borrowed. Zeroed, except for these: empty. */
 struct schedstat {
 	const struct recorded_tasks *tasks;
 	struct record_buffer *notes;  /* notes of the current file are appended */
@@ -38,11 +37,11 @@ void schedstat_deinit(struct schedstat *schedstat);
 /* Adds the threads of processes that are attached to. */
 struct sp_error *schedstat_begin(struct schedstat *schedstat) SP_MUST_CHECK;
 
-/* A SWITCH record of a thread; it is added if it is new. */
+/* Applies a SWITCH record of a thread, which is added if it is new. */
 struct sp_error *schedstat_on_switch(struct schedstat *schedstat, uint32_t pid,
 				     uint32_t tid) SP_MUST_CHECK;
 
-/* A thread has ended. */
+/* Removes a thread that has ended. */
 void schedstat_remove(struct schedstat *schedstat, uint32_t tid);
 
 /* Notes the threads that are due. */
@@ -53,5 +52,3 @@ struct sp_error *schedstat_note_all(struct schedstat *schedstat) SP_MUST_CHECK;
 
 /* Notes the command's first thread, if it has ended and is not reaped: its last count. */
 struct sp_error *schedstat_note_command(struct schedstat *schedstat) SP_MUST_CHECK;
-
-#endif

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 
-/* Time since the machine was started, as /proc/PID/stat has it. */
+/* Returns the time since the machine's start, in the unit of /proc/PID/stat. */
 static uint64_t now_ticks(void)
 {
 	return clock_ns(CLOCK_BOOTTIME) / (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
@@ -21,10 +21,10 @@ void tasks_init(struct recorded_tasks *tasks, const struct tasks_parts *parts)
 void tasks_deinit(struct recorded_tasks *tasks)
 {
 	workload_deinit(&tasks->workload);
-	for (size_t i = 0; i < tasks->processes.count; i++) {
-		vec_deinit(&tasks->processes.items[i].threads);
-		vec_deinit(&tasks->processes.items[i].later);
-		free(tasks->processes.items[i].stats);
+	vec_each (process, &tasks->processes) {
+		vec_deinit(&process->threads);
+		vec_deinit(&process->later);
+		free(process->stats);
 	}
 	vec_deinit(&tasks->processes);
 	vec_deinit(&tasks->wanted_threads);
@@ -44,9 +44,9 @@ void tasks_deinit(struct recorded_tasks *tasks)
 
 const struct recorded_process *tasks_process(const struct recorded_tasks *tasks, uint32_t pid)
 {
-	for (size_t i = 0; i < tasks->processes.count; i++)
-		if (tasks->processes.items[i].pid == pid)
-			return &tasks->processes.items[i];
+	vec_each (process, &tasks->processes)
+		if (process->pid == pid)
+			return process;
 	return NULL;
 }
 
@@ -54,9 +54,8 @@ struct sp_error *tasks_add_process(struct recorded_tasks *tasks, uint32_t pid, b
 {
 	if (tasks_process(tasks, pid))
 		return NULL;
-	struct recorded_process *process = vec_push(&tasks->processes);
-	NEED(process);
-	*process = (struct recorded_process){.pid = pid, .may_end = may_end};
+	NEED(vec_append(&tasks->processes,
+			(struct recorded_process){.pid = pid, .may_end = may_end}));
 	return NULL;
 }
 
@@ -85,8 +84,8 @@ void tasks_connect(struct recorded_tasks *tasks)
 	if (config->off_cpu.wakeups.on && !by_thread)
 		tracker->threads = &tasks->threads;
 	if (config->target == CAPTURE_COMMAND)
-		tracker->command_pid = (uint32_t)tasks->workload.pid;
-	/* Events of tasks give only what is asked for. */
+		tracker->command_pid = tasks->workload.pid;
+	/* Events of tasks have requested tasks only. */
 	tracker->saves_all = !config->plan->cpu_wide;
 }
 

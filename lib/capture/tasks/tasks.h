@@ -16,8 +16,7 @@
  * recording's clock, unless they are called monotonic. Functions fail only when out of memory,
  * unless their description has more.
  */
-#ifndef CAPTURE_TASKS_TASKS_H
-#define CAPTURE_TASKS_TASKS_H
+#pragma once
 
 #include <sprof/capture.h>
 #include "base/vec.h"
@@ -34,8 +33,8 @@
 #include "proc/proc_tasks.h"
 
 /*
- * Limit of mappings that are read in one go without samples: half a second of CPU time. Processes
- * with too many are read when they have a sample (metadata_hold.h).
+ * Limit of mappings that are read at once for a process without samples: half a second of CPU time.
+ * Processes with more are read when they have a sample (metadata_hold.h).
  */
 #define TASKS_MAPPINGS_MAX 250000
 
@@ -46,32 +45,34 @@ struct recorded_process {
 	struct task_stat *stats; /* stat lines of `threads` as first listed; NULL: it had ended */
 	size_t stat_count;
 	struct task_list later;  /* attaching task by task: threads found since */
-	bool may_end; /* not given by pid: that it has ended is no error */
+	bool may_end; /* not given by pid: it may have ended, which is no error */
 };
 
 /* Collaborators, all borrowed for as long as the part exists. */
 struct tasks_parts {
 	struct sp_ctx *ctx;
 	const struct event_kernel *kernel;
-	const struct capture_config *config; /* its plan and CPUs are read from tasks_connect() on */
+	const struct capture_config *config; /* its plan and CPUs are read only after
+					      * tasks_connect() */
 	const struct rewrite *rewrite;
 	struct notes *notes;
-	struct record_buffer *synthesised;   /* receives records of running tasks; the user empties it */
+	struct record_buffer *synthesised;   /* receives records of running tasks; the caller
+					      * empties it */
 };
 
-/* Whether /proc has to be read again (rescan.h). Monotonic times; 0: never. */
+/* Times of readings of /proc (rescan.h). Monotonic; 0: never. */
 struct rescan_state {
-	uint64_t lost;        /* lost metadata records that the last rescan made good */
+	uint64_t lost;        /* number of lost metadata records at the last rescan */
 	uint64_t time_ns;     /* time of the last rescan */
-	uint64_t ended_ns;    /* time of the last look for ended tasks */
+	uint64_t ended_ns;    /* time of the last search for ended tasks */
 	bool is_requested;    /* records may be lost without a LOST record */
-	bool is_cpu_back;     /* its last records were not lost, but never made */
+	bool is_cpu_back;     /* a CPU is back: its records since then were never made */
 	/* The same for tasks_rescan_command(). */
 	uint64_t command_lost, command_ns;
 	bool is_command_requested;
 };
 
-/* Processes for messages. */
+/* Processes that messages name. */
 struct related_processes {
 	VEC(struct sp_capture_process);
 };
@@ -98,26 +99,28 @@ struct recorded_tasks {
 	struct rescan_state rescan;
 };
 
-/* Remembers the time as the recording's start. Before this, a zeroed part must not be used. */
+/* Sets the recording's start to now. Before this, a zeroed part must not be used. */
 void tasks_init(struct recorded_tasks *tasks, const struct tasks_parts *parts);
 
-/* Ends a command that was forked and not started. */
+/* Ends a forked command that was not started. */
 void tasks_deinit(struct recorded_tasks *tasks);
 
-/* Returns the process that is followed from the beginning, or NULL. */
+/* Returns a process that is followed from the beginning, or NULL. */
 const struct recorded_process *tasks_process(const struct recorded_tasks *tasks, uint32_t pid);
 
 /* Adds a process that is followed from the beginning, unless it is there already. */
 struct sp_error *tasks_add_process(struct recorded_tasks *tasks, uint32_t pid,
 				   bool may_end) SP_MUST_CHECK;
 
-/* Sets up who is followed, by the configuration and its plan. */
+/* Sets up the followed tasks, by the configuration and its plan. */
 void tasks_connect(struct recorded_tasks *tasks);
 
-/* Whether samples of a thread that runs already are wanted. */
+/* Returns whether samples of a running thread are wanted. */
 bool tasks_wants_thread(const struct recorded_tasks *tasks, uint32_t tid);
 
-/* Returns the followed tasks by thread; tasks_connect() was called, and wake-ups are recorded. */
+/*
+ * Returns the followed tasks by thread. Only after tasks_connect(), and if wake-ups are recorded.
+ */
 const struct membership *tasks_threads(const struct recorded_tasks *tasks);
 
 /* Follows a task from a time on. */
@@ -130,13 +133,13 @@ struct sp_error *tasks_follow(struct recorded_tasks *tasks, uint32_t pid, uint32
  */
 struct sp_error *tasks_drain(struct recorded_tasks *tasks, struct ring *rings) SP_MUST_CHECK;
 
-/* Returns the time now. The kernel's clock cannot be read: the latest time seen stands for it. */
+/* Returns the present time. If the kernel's clock cannot be read: the latest time of a record. */
 uint64_t tasks_now_ns(const struct recorded_tasks *tasks);
 
-/* Whether the command has ended, or all processes that were followed from the beginning. */
+/*
+ * Returns whether the command, or all processes that were followed from the beginning, have ended.
+ */
 bool tasks_is_over(const struct recorded_tasks *tasks);
 
-/* No sample before that time will be filtered any more. */
+/* Drops state before that time: no older sample will be filtered. */
 void tasks_expire(struct recorded_tasks *tasks, uint64_t before_ns);
-
-#endif

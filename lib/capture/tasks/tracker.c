@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A task that carries two side-band events (one inherited and one of its own:
- * see double_sampling.h) leaves each record twice, one right behind the other in the ring
- * of its CPU, alike but for the event's id and some nanoseconds. The second is
- * left out. The same thing happening twice has the same id twice, so that it is
- * never mistaken for that.
+ * A task with two side-band events (one inherited and one of its own: see double_sampling.h) writes
+ * each record twice, consecutively, into its CPU's ring. The two differ only in the event's id and
+ * some nanoseconds. The second is dropped. Two changes that merely look alike have the same id, and
+ * both stay.
  */
 #include "capture/tasks/tracker.h"
 
@@ -12,7 +11,7 @@
 #include "record/record_length.h"
 #include "record/types.h"
 
-/* The longest that the two can be apart: the kernel writes them in one go. */
+/* Limit of the time between the two: the kernel writes them together. */
 #define REPEAT_NS 1000000
 
 /* Records of tasks and mappings begin with the pid. FORK and EXIT have at most TASK_END bytes. */
@@ -64,10 +63,10 @@ static bool repeats(const struct tracker *tracker, const struct ring *ring,
 	return true;
 }
 
-/* The longest name of a kernel symbol, and what is before it, is well below this. */
+/* The longest name of a kernel symbol, with the fields before it, is well below this. */
 #define MEND_SIZE 1024
 
-/* How much of a record is really there: see record/record_length.h. */
+/* Returns a record's size without the garbage after its fields: see record/record_length.h. */
 static uint16_t true_size(const struct tracker *tracker, const struct ring *ring,
 			  uint64_t position, const struct perf_event_header *header)
 {
@@ -103,18 +102,10 @@ static struct sp_error *gather_ring(struct tracker *tracker, const struct ring *
 			tracker->counts.repeated++;
 			continue;
 		}
-		struct tracker_item *slot = vec_push(&tracker->items);
-		NEED(slot);
-		*slot = before = item;
+		NEED(vec_append(&tracker->items, before = item));
 		has_before = true;
 	}
 	return NULL;
-}
-
-static const struct ring *ring_of(const struct tracker *tracker, const struct ring *rings,
-				  const struct tracker_item *item)
-{
-	return item->ring == OWN_RING ? &tracker->own.ring : &rings[item->ring];
 }
 
 /*
@@ -159,12 +150,9 @@ static bool has_spaces(const struct tracker *tracker)
 static bool on_fork(struct tracker *tracker, struct membership *membership,
 		    const struct task_change *birth)
 {
-	if (tracker->collect_births) {
-		struct task_change *slot = vec_push(&tracker->births);
-		if (!slot)
+	if (tracker->collect_births)
+		if (!vec_append(&tracker->births, *birth))
 			return false;
-		*slot = *birth;
-	}
 	tracker->counts.followed_forks +=
 		membership && membership_has(membership, birth->parent_pid, birth->parent_tid,
 					     birth->time_ns);
@@ -172,7 +160,7 @@ static bool on_fork(struct tracker *tracker, struct membership *membership,
 	       double_sampling_fork(tracker->double_sampling, birth->parent_tid, birth->tid);
 }
 
-/* Updates the parts that count tasks. */
+/* Passes a change to the parts that count tasks. Returns false when out of memory. */
 static bool on_change(struct tracker *tracker, const struct task_change *change, bool own)
 {
 	struct membership *const memberships[] = {tracker->membership, tracker->threads,
@@ -189,7 +177,7 @@ static bool on_change(struct tracker *tracker, const struct task_change *change,
 		starts = change->pid == tracker->command_pid && !tracker->command_started;
 		tracker->command_started |= starts;
 	}
-	for (size_t i = 0; good && i < sizeof(memberships) / sizeof(*memberships); i++)
+	for (size_t i = 0; good && i < count_of(memberships); i++)
 		if (memberships[i])
 			good = starts ? membership_add(memberships[i], change->pid, change->pid,
 						       change->time_ns)
@@ -215,7 +203,10 @@ static bool on_record(struct tracker *tracker, const struct ring *ring,
 	return on_change(tracker, &change, item->ring == OWN_RING);
 }
 
-/* Records without pid and tid in their body: the trailer has those of the task that ran. */
+/*
+ * Returns whether a record lacks pid and tid in its body. Its trailer has those of the task that
+ * ran.
+ */
 static bool is_of_who_ran(uint32_t type)
 {
 	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE ||
@@ -231,8 +222,8 @@ static bool is_wanted(const struct tracker *tracker, const struct ring *ring,
 				      item->time_ns);
 	}
 	if (!tracker->spaces || tracker->saves_all || !can_repeat(type))
-		return true; /* the others are of the kernel itself, or about the ring */
-	/* All begin with the pid: of a FORK, the child's. */
+		return true; /* other records are of the kernel, or of the ring */
+	/* All of these begin with the pid; a FORK begins with the child's. */
 	uint32_t pid = first_u32(ring_u64(ring, item->position + BODY));
 	return membership_has(tracker->spaces, pid, pid, item->time_ns);
 }
@@ -262,9 +253,9 @@ static bool save(struct tracker *tracker, const struct ring *ring,
 
 static struct sp_error *process_items(struct tracker *tracker, const struct ring *rings)
 {
-	for (size_t i = 0; i < tracker->items.count; i++) {
-		const struct tracker_item *item = &tracker->items.items[i];
-		const struct ring *ring = ring_of(tracker, rings, item);
+	vec_each (item, &tracker->items) {
+		const struct ring *ring =
+			item->ring == OWN_RING ? &tracker->own.ring : &rings[item->ring];
 		struct perf_event_header header = ring_header(ring, item->position);
 		if (is_in_own_ring(tracker, ring, item, header.type)) {
 			tracker->counts.repeated++;
@@ -289,15 +280,17 @@ struct sp_error *tracker_drain(struct tracker *tracker, struct ring *rings, size
 	NEED(ends);
 	for (size_t i = 0; i < ring_count && !error; i++) {
 		ends[i] = ring_head(&rings[i]);
-		error = gather_ring(tracker, &rings[i], (uint32_t)i, ends[i]);
+		error = gather_ring(tracker, &rings[i], i, ends[i]);
 	}
-	/* Last: a record in another ring may be of a task that the command has just forked. */
+	/*
+	 * This ring is read last: another ring may have a record of a task that the command has
+	 * just forked.
+	 */
 	uint64_t own_end = tracker->own.ring.page ? ring_head(&tracker->own.ring) : 0;
 	if (own_end && !error)
 		error = gather_ring(tracker, &tracker->own.ring, OWN_RING, own_end);
 	if (!error && !is_sorted(tracker))
-		qsort(tracker->items.items, tracker->items.count, sizeof(struct tracker_item),
-		      by_time);
+		vec_sort(&tracker->items, by_time);
 	if (!error)
 		error = process_items(tracker, rings);
 	for (size_t i = 0; i < ring_count && !error; i++)

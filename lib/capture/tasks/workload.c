@@ -16,26 +16,28 @@ void workload_init(struct workload *workload)
 	*workload = (struct workload){.pidfd = -1, .go = -1, .failed = -1};
 }
 
-/* Kills it: closing the socket is not enough, since another process may hold the other end. */
-static void end_process(const struct workload *workload)
+void workload_deinit(struct workload *workload)
 {
+	/*
+	 * Kills the child: closing the socket is not enough, because another process may hold the
+	 * other end.
+	 */
 	bool waits = workload->pid && !workload->executed;
 	if (waits)
 		kill(workload->pid, SIGKILL);
-	while (workload->pid && waitpid(workload->pid, NULL, waits ? 0 : WNOHANG) < 0 && errno == EINTR)
+	while (workload->pid && waitpid(workload->pid, NULL, waits ? 0 : WNOHANG) < 0 &&
+	       errno == EINTR)
 		;
-}
-
-void workload_deinit(struct workload *workload)
-{
-	end_process(workload);
 	cleanup_close(&workload->go);
 	cleanup_close(&workload->failed);
 	cleanup_close(&workload->pidfd);
 	workload_init(workload);
 }
 
-/* The child: only what may be called after fork() in a program with threads. */
+/*
+ * Runs in the child, and calls only functions that are allowed after fork() in a program with
+ * threads.
+ */
 static void __attribute__((noreturn)) wait_and_exec(int go, int failed, const char *const *command)
 {
 	char byte;
@@ -64,7 +66,7 @@ struct sp_error *workload_fork(struct workload *workload, const char *const *com
 	if (pid < 0)
 		return error_os(errno, "cannot make a process for %s", command[0]);
 	if (!pid) {
-		close(go_write); /* or its end would never be seen */
+		close(go_write); /* else its end would never be found */
 		if (stdout_taken)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
 		wait_and_exec(go_read, failed_write, command);
@@ -72,8 +74,8 @@ struct sp_error *workload_fork(struct workload *workload, const char *const *com
 	workload->pid = pid;
 	workload->go = take_fd(&go_write);
 	workload->failed = take_fd(&failed_read);
-	/* Linux 5.3; without it, the end is seen when the timer next runs. */
-	workload->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	/* Needs Linux 5.3. Without it, the timer's next round finds the end. */
+	workload->pidfd = syscall(SYS_pidfd_open, pid, 0);
 	return NULL;
 }
 
@@ -99,7 +101,7 @@ struct sp_error *workload_start(struct workload *workload, const char *name)
 	if (send(workload->go, "", 1, MSG_NOSIGNAL) < 0)
 		return error_os(errno, "%s did not start", name);
 	workload_forgo(workload);
-	/* The other end is closed by exec, or tells what was wrong with it. */
+	/* The exec closes the other end, or the child writes its errno. */
 	int exec_errnum = 0;
 	size_t size;
 	int errnum = io_read(workload->failed, &exec_errnum, sizeof(exec_errnum), &size);
@@ -118,9 +120,9 @@ struct sp_error *workload_reap(struct workload *workload, bool wait)
 		pid = wait4(workload->pid, &workload->status, wait ? 0 : WNOHANG, &workload->usage);
 	} while (pid < 0 && errno == EINTR && !wait);
 	if (pid < 0 && errno == EINTR)
-		return NULL; /* a signal that the caller wants to know about */
+		return NULL; /* returns at a signal, which the caller handles */
 	if (pid < 0)
-		return error_os(errno, "cannot wait for process %d", (int)workload->pid);
+		return error_os(errno, "cannot wait for process %d", workload->pid);
 	if (pid) {
 		workload->ended = true;
 		workload->pid = 0;

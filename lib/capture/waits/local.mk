@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/capture/waits/blocked.c lib/capture/waits/blocked.h \
+	lib/capture/waits/syscall_text.c lib/capture/waits/syscall_text.h \
 	lib/capture/waits/match.c lib/capture/waits/match.h \
 	lib/capture/waits/matcher.c lib/capture/waits/matcher.h \
 	lib/capture/waits/wait_output.c lib/capture/waits/wait_output.h \
@@ -11,7 +11,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/waits/wakeups.c lib/capture/waits/wakeups.h \
 	lib/capture/waits/waits.c lib/capture/waits/waits.h
 UNIT_TESTS += \
-	tests/unit/test_blocked.c \
+	tests/unit/test_syscall_text.c \
 	tests/unit/test_matcher.c \
 	tests/unit/test_snapshots.c \
 	tests/unit/test_wait_weights.c \

@@ -6,7 +6,7 @@
  *	       SAMPLE (held)          OUT                 IN
  *	ON ────────────────▶ ON ────────────▶ BLOCKED ────────▶ ON, the held sample is written
  *	                        OUT, preempted            IN
- *	                     ON ────────────▶ PREEMPTED ──────▶ ON, the held sample is freed
+ *	                     ON ────────────▶ PREEMPTED ──────▶ ON, the held sample is written
  *
  * A snapshot's sample comes while the thread is BLOCKED. All other transitions mean lost records.
  *
@@ -14,14 +14,15 @@
  * recording. A thread that was BLOCKED may have waited, run, and waited again elsewhere. A snapshot decides.
  *
  * CPU-wide events record the last OUT of a thread after its EXIT: it is no wait. A later IN is of a new
- * thread with the same number.
+ * thread with the same number, unless that OUT was a preemption.
  */
 #include "capture/waits/match.h"
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
 
-static void on_lost(struct waiting_thread *thread, const struct wait_event *event)
+static void on_lost(struct waiting_threads *threads, struct waiting_thread *thread,
+		    const struct wait_event *event)
 {
 	if (thread->state == THREAD_ENDED)
 		return;
@@ -32,17 +33,19 @@ static void on_lost(struct waiting_thread *thread, const struct wait_event *even
 		thread->lost_ns = event->time_ns;
 		return;
 	}
+	if (thread->state == THREAD_PREEMPTED)
+		waiting_threads_hold(threads, thread, NULL);
 	/* The held sample's switch may still come: losses are those of some ring buffer. */
 	thread->state = THREAD_THERE;
 	thread->off_ns = event->time_ns;
 }
 
-/* The wait's rest is not known: a snapshot finds it after the events are enabled again. */
+/* The rest of the wait is unknown: a snapshot finds it after the events are enabled again. */
 static struct sp_error *on_disabled(struct waiting_threads *threads, struct waiting_thread *thread,
 				    uint64_t time_ns, const struct wait_output *output)
 {
 	struct sp_error *error = NULL;
-	if (thread->state == THREAD_BLOCKED)
+	if (thread_is_off(thread))
 		error = wait_output_write(output, thread, time_ns, SP_MISC_UNFINISHED);
 	if (thread->state != THREAD_ENDED)
 		thread->state = THREAD_UNKNOWN;
@@ -56,21 +59,23 @@ static void on_out(struct waiting_threads *threads, struct waiting_thread *threa
 {
 	thread->lost_ns = 0;
 	if (thread->state == THREAD_ENDED) {
+		thread->preempted = event->kind == EVENT_PREEMPTED;
 		waiting_threads_hold(threads, thread, NULL);
 		return;
 	}
-	if (thread->state == THREAD_BLOCKED) {
-		output->counts->unmatched++;
+	if (thread_is_off(thread)) {
+		output->counts->unmatched += thread->state == THREAD_BLOCKED;
 		waiting_threads_hold(threads, thread, NULL);
 	}
 	thread->state = event->kind == EVENT_OUT ? THREAD_BLOCKED : THREAD_PREEMPTED;
 	thread->off_ns = event->time_ns;
 	thread->each = sampled_part_at(output->parts, event->time_ns);
-	if (event->kind == EVENT_PREEMPTED)
-		waiting_threads_hold(threads, thread, NULL);
 }
 
-/* A sample of a switch comes while the thread is on: if it seems blocked, its way back is missing. */
+/*
+ * A sample of a switch comes while the thread is on. If it seems blocked, the record of its return
+ * is missing.
+ */
 static void on_sample(struct waiting_threads *threads, struct waiting_thread *thread, uint8_t *record,
 		      const struct wait_output *output)
 {
@@ -94,7 +99,7 @@ static struct sp_error *end_at_loss(struct waiting_threads *threads, struct wait
 	return error;
 }
 
-/* Takes the record over. */
+/* Owns the record from now on. */
 static struct sp_error *on_snapshot(struct waiting_threads *threads, struct waiting_thread *thread,
 				    uint8_t *record, const struct wait_output *output)
 {
@@ -104,9 +109,10 @@ static struct sp_error *on_snapshot(struct waiting_threads *threads, struct wait
 	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
 	bool proven = off && thread->off_ns <= begin_ns && thread->lost_ns <= begin_ns;
 	struct sp_error *error = proven && thread->lost_ns ? end_at_loss(threads, thread, output) : NULL;
-	bool fits = proven && (thread->state == THREAD_THERE || !thread->held);
+	bool fits = proven && (thread->state == THREAD_THERE || !thread->held ||
+			       wait_output_is_early(output->options, thread));
 	output->counts->raced += !proven;
-	/* No sample of its switch was to come. */
+	/* Its switch had no sample. */
 	if (proven && thread->state == THREAD_THERE)
 		thread->each = 0;
 	if (proven)
@@ -115,6 +121,9 @@ static struct sp_error *on_snapshot(struct waiting_threads *threads, struct wait
 		waiting_threads_hold(threads, thread, record);
 	else
 		waiting_threads_free_record(threads, record);
+	/* The thread was chosen for an earlier wait: this one may become old enough. */
+	if (wait_output_is_early(output->options, thread))
+		thread->seen_ns = 0;
 	return error;
 }
 
@@ -122,9 +131,11 @@ static struct sp_error *on_in(struct waiting_threads *threads, struct waiting_th
 			      const struct wait_event *event, const struct wait_output *output)
 {
 	struct sp_error *error = NULL;
-	if (thread->state == THREAD_BLOCKED)
+	if (thread_is_off(thread))
 		error = wait_output_write(output, thread, event->time_ns, 0);
-	thread->state = THREAD_ON;
+	if (thread->state != THREAD_ENDED || !thread->preempted)
+		thread->state = THREAD_ON;
+	thread->preempted = false;
 	thread->lost_ns = 0;
 	waiting_threads_hold(threads, thread, NULL);
 	return error;
@@ -145,7 +156,7 @@ struct sp_error *wait_match(struct waiting_threads *threads, struct waiting_thre
 	uint8_t *record = take_ptr(event->record);
 	switch (event->kind) {
 	case EVENT_LOST:
-		on_lost(thread, event);
+		on_lost(threads, thread, event);
 		return NULL;
 	case EVENT_SAMPLE:
 		on_sample(threads, thread, record, output);

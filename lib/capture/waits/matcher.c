@@ -14,6 +14,7 @@ struct matcher {
 	uint64_t safe_ns;    /* argument of the last matcher_write() */
 	uint64_t lost_ns;    /* time of the last LOST record since; 0: none */
 	struct sampled_parts parts;
+	struct preempted_output preempted;
 	struct matcher_counts counts;
 };
 
@@ -134,6 +135,15 @@ void matcher_set_sampled(struct matcher *matcher, uint64_t from_ns, uint32_t eac
 		(struct sampled_part){from_ns, each};
 }
 
+void matcher_write_preempted(struct matcher *matcher, uint64_t id, double thin_ns)
+{
+	uint64_t least_ns = matcher->options.thin_ns;
+	matcher->preempted.id = id;
+	matcher->preempted.thin_ns = thin_ns > UINT32_MAX ? UINT32_MAX : (uint64_t)thin_ns;
+	if (matcher->preempted.thin_ns < least_ns)
+		matcher->preempted.thin_ns = least_ns;
+}
+
 void matcher_add_lost(struct matcher *matcher, uint64_t time_ns)
 {
 	if (time_ns > matcher->lost_ns)
@@ -146,22 +156,16 @@ struct sp_error *matcher_disable(struct matcher *matcher, uint64_t time_ns)
 	return waiting_threads_add_to_all(&matcher->threads, &event);
 }
 
-static struct matcher_thread describe(const struct waiting_thread *thread)
-{
-	return (struct matcher_thread){.pid = thread->pid, .tid = thread->tid};
-}
-
 /*
  * Returns whether the thread may wait without a stack. A thread that ran at its last record may
  * wait now: without it, snapshots would prefer threads with waits longer than the age of the
  * records. *since_ns_ret: the time when the thread went off, or 0 if it ran at its last record.
  */
-static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret,
-		    bool *unsampled_ret)
+static bool is_bare(const struct matcher *matcher, const struct waiting_thread *thread,
+		    uint64_t *since_ns_ret, bool *unsampled_ret)
 {
 	const struct wait_event *last = NULL;
-	for (size_t i = 0; i < thread->events.count; i++) {
-		const struct wait_event *event = &thread->events.items[i];
+	vec_each (event, &thread->events) {
 		if (event->kind != EVENT_SNAPSHOT && (!last || wait_event_order(event, last) > 0))
 			last = event;
 	}
@@ -174,7 +178,8 @@ static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret,
 	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
 	*since_ns_ret = thread->lost_ns ?: off ? thread->off_ns : 0;
 	*unsampled_ret = thread->lost_ns || thread->state == THREAD_THERE;
-	return thread->state != THREAD_ENDED && (*unsampled_ret || !(off && thread->held));
+	bool has_stack = off && thread->held && !wait_output_is_early(&matcher->options, thread);
+	return thread->state != THREAD_ENDED && (*unsampled_ret || !has_stack);
 }
 
 bool matcher_next_bare(struct matcher *matcher, uint64_t before_ns, size_t *at,
@@ -184,13 +189,13 @@ bool matcher_next_bare(struct matcher *matcher, uint64_t before_ns, size_t *at,
 		struct waiting_thread *thread = &matcher->threads.slots.items[(*at)++];
 		uint64_t since_ns;
 		bool unsampled;
-		if (!thread->tid || !is_bare(thread, &since_ns, &unsampled) ||
+		if (!thread->tid || !is_bare(matcher, thread, &since_ns, &unsampled) ||
 		    (since_ns && thread->seen_ns == since_ns))
 			continue;
 		if (!unsampled && before_ns != MATCHER_BARE && (!since_ns || since_ns >= before_ns))
 			continue;
 		thread->seen_ns = since_ns;
-		*ret = describe(thread);
+		*ret = (struct matcher_thread){.pid = thread->pid, .tid = thread->tid};
 		ret->unsampled = unsampled;
 		return true;
 	}
@@ -219,7 +224,8 @@ struct sp_error *matcher_on_change(struct matcher *matcher, const struct task_ch
 
 static struct wait_output output_to(struct matcher *matcher, struct record_buffer *to)
 {
-	return (struct wait_output){&matcher->parts, &matcher->options, &matcher->counts, to};
+	return (struct wait_output){&matcher->parts, &matcher->options, &matcher->counts,
+				    &matcher->preempted, to};
 }
 
 /* Processes a thread's events before `safe_ns`; the others stay. */
@@ -278,7 +284,7 @@ struct sp_error *matcher_split(struct matcher *matcher, uint64_t end_ns,
 		struct waiting_thread *thread = &matcher->threads.slots.items[i];
 		if (thread->state == THREAD_THERE && thread->off_ns < end_ns)
 			thread->off_ns = end_ns;
-		if (thread->state != THREAD_BLOCKED || end_ns <= thread->off_ns)
+		if (!thread_is_off(thread) || end_ns <= thread->off_ns)
 			continue;
 		error = wait_output_write(&to, thread, end_ns, SP_MISC_UNFINISHED);
 		thread->off_ns = end_ns;
@@ -293,8 +299,7 @@ uint64_t matcher_oldest_ns(const struct matcher *matcher)
 {
 	uint32_t at = matcher->options.fields.sample_time;
 	uint64_t oldest_ns = UINT64_MAX;
-	for (size_t i = 0; i < matcher->threads.slots.count; i++) {
-		const struct waiting_thread *thread = &matcher->threads.slots.items[i];
+	vec_each (thread, &matcher->threads.slots) {
 		/* Snapshots of waits get the time of their begin. */
 		bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
 		uint64_t held_ns = thread->held ? bytes_u64(thread->held + at) : UINT64_MAX;
@@ -302,9 +307,9 @@ uint64_t matcher_oldest_ns(const struct matcher *matcher)
 			oldest_ns = thread->off_ns;
 		if (held_ns < oldest_ns)
 			oldest_ns = held_ns;
-		for (size_t j = 0; j < thread->events.count; j++)
-			if (thread->events.items[j].time_ns < oldest_ns)
-				oldest_ns = thread->events.items[j].time_ns;
+		vec_each (event, &thread->events)
+			if (event->time_ns < oldest_ns)
+				oldest_ns = event->time_ns;
 	}
 	return oldest_ns;
 }

@@ -6,7 +6,10 @@
  *
  * Short waits are thinned: of duration d below the threshold T, a share of d/T is written, with a
  * period of T. So periods sum to the blocked time without bias. A hash of thread and time selects
- * them. Preempted threads do not wait: these intervals are not written.
+ * them.
+ *
+ * Preempted threads do not wait: their samples are those of another event. They are thinned with a
+ * threshold of their own.
  *
  * A snapshot's sample has the time when its copy ended, and the time that copying took as its
  * period. It is the stack of a wait only if the thread was off the CPU all that time. A wait that
@@ -23,8 +26,7 @@
  * Times are those of the recording's clock, in ns. All functions belong to one thread; those that
  * return an error fail only when out of memory.
  */
-#ifndef CAPTURE_WAITS_MATCHER_H
-#define CAPTURE_WAITS_MATCHER_H
+#pragma once
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -55,6 +57,7 @@ struct matcher_counts {
 	uint64_t dropped;    /* samples that exceeded a limit: their waits are bare */
 	uint64_t unmatched;  /* waits of unknown duration, because SWITCH records are missing */
 	uint64_t raced;      /* snapshots of threads that ran meanwhile */
+	uint64_t preempted_ns; /* time of preempted threads */
 	uint64_t first_ns, last_ns; /* times of written samples; 0: none */
 };
 
@@ -68,7 +71,7 @@ void matcher_free(struct matcher *matcher);
 struct sp_error *matcher_add_id(struct matcher *matcher, uint64_t id) SP_MUST_CHECK;
 bool matcher_has_id(const struct matcher *matcher, uint64_t id);
 
-/* Takes a copy of a whole SAMPLE record of the event. */
+/* Adds a copy of a whole SAMPLE record of the event. */
 struct sp_error *matcher_add_sample(struct matcher *matcher, const uint8_t *record) SP_MUST_CHECK;
 
 /* Moves the event's samples out of a buffer of whole records: those of other events stay in it. */
@@ -76,24 +79,34 @@ struct sp_error *matcher_take_samples(struct matcher *matcher,
 				      struct record_buffer *buffer) SP_MUST_CHECK;
 
 /*
- * A SWITCH or SWITCH_CPU_WIDE record of a thread; `misc`: of its header. The idle thread is
+ * Adds a SWITCH or SWITCH_CPU_WIDE record of a thread. `misc`: of its header. The idle thread is
  * ignored.
  */
 struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint32_t tid,
 				    uint64_t time_ns, uint16_t misc) SP_MUST_CHECK;
 
-/* From a time on, one of `each` switches is sampled; 0: none. At first, each is. */
+/* Sets that one of `each` switches is sampled from a time on; 0: none. At first, each is. */
 void matcher_set_sampled(struct matcher *matcher, uint64_t from_ns, uint32_t each);
 
-/* The kernel lost records of any thread, by a LOST record; or events are enabled again. */
+/*
+ * Writes preempted threads with that id from now on. The event's samples have the same fields.
+ * Shorter times than `thin_ns` are thinned: at least those below options.thin_ns. At first, none
+ * are written.
+ */
+void matcher_write_preempted(struct matcher *matcher, uint64_t id, double thin_ns);
+
+/*
+ * Notes that the kernel lost records of any thread, by a LOST record; or that events are enabled
+ * again.
+ */
 void matcher_add_lost(struct matcher *matcher, uint64_t time_ns);
 
-/* Events are disabled: no records come until matcher_add_lost(). Waits end. */
+/* Notes that events are disabled: no records come until matcher_add_lost(). Waits end. */
 struct sp_error *matcher_disable(struct matcher *matcher, uint64_t time_ns) SP_MUST_CHECK;
 
 /*
- * A thread that ran before the recording, which began at `begin_ns`. If a snapshot finds it blocked
- * before it has switched, it has waited since then.
+ * Adds a thread that ran before the recording, which began at `begin_ns`. If a snapshot finds it
+ * blocked before it has switched, it has waited since then.
  */
 struct sp_error *matcher_add_thread(struct matcher *matcher, uint32_t pid, uint32_t tid,
 				  uint64_t begin_ns) SP_MUST_CHECK;
@@ -104,18 +117,21 @@ struct matcher_thread {
 			 * when records were lost */
 };
 
-/* Limits of matcher_next_bare(): besides unsampled threads, those that wait since before a time. */
-#define MATCHER_UNSAMPLED 0      /* no others */
-#define MATCHER_BARE UINT64_MAX  /* also those that ran at their last record */
+/*
+ * Limit of matcher_next_bare(): besides unsampled threads, those that wait since before a time.
+ * This one: also those that ran at their last record.
+ */
+#define MATCHER_BARE UINT64_MAX
 
 /*
  * The next thread that may wait without a stack. A thread that is known to wait is returned once in
- * this wait. *at is 0 at first. False: there is no other.
+ * this wait, or again if its snapshot was early (wait_output.h). *at is 0 at first. False: there is
+ * no other.
  */
 bool matcher_next_bare(struct matcher *matcher, uint64_t before_ns, size_t *at,
 		       struct matcher_thread *ret);
 
-/* A thread begins or ends. */
+/* Adds the begin or end of a thread. */
 struct sp_error *matcher_on_change(struct matcher *matcher,
 				   const struct task_change *change) SP_MUST_CHECK;
 
@@ -127,9 +143,8 @@ struct sp_error *matcher_write(struct matcher *matcher, uint64_t safe_ns,
 			     struct record_buffer *output) SP_MUST_CHECK;
 
 /*
- * Appends the waits that are not over, marked SP_MISC_UNFINISHED. They last until `end_ns`, and
- * begin again there: then the next file has the rest of each. matcher_write() comes first, with the
- * same time.
+ * Appends the unfinished waits, marked SP_MISC_UNFINISHED. They last until `end_ns`, and begin
+ * again there, so that the next file has the rest. Call matcher_write() before, with the same time.
  */
 struct sp_error *matcher_split(struct matcher *matcher, uint64_t end_ns,
 			     struct record_buffer *output) SP_MUST_CHECK;
@@ -139,5 +154,3 @@ uint64_t matcher_oldest_ns(const struct matcher *matcher);
 
 /* Valid until matcher_free(). */
 const struct matcher_counts *matcher_counts(const struct matcher *matcher);
-
-#endif

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/proxy.h"
-#include "capture/waits/blocked.h"
+#include "capture/waits/syscall_text.h"
 #include "capture/waits/thread_reader.h"
 #include "unwind/arch.h"
 
@@ -136,13 +136,13 @@ static int copy_stack(const struct shot_source *source, const struct shot *shot,
 /* Reads a thread, here or in a proxy. */
 static void take_shot(const struct shot_source *source, struct shot *shot, uint8_t *stack)
 {
-	char text[BLOCKED_TEXT_MAX];
+	char text[SYSCALL_TEXT_MAX];
 	size_t size;
 	shot->began_ns = source->now(source->arg);
 	int errnum = thread_reader_text(source->reader, shot->pid, shot->tid, text, sizeof(text),
 					&size);
 	enum blocked_state state =
-		errnum ? BLOCKED_INVALID : blocked_parse(text, size, &shot->blocked);
+		errnum ? BLOCKED_INVALID : syscall_text_parse(text, size, &shot->blocked);
 	shot->result = errnum			    ? result_of(errnum)
 		       : state == BLOCKED_RUNNABLE ? SNAPSHOT_RUNNABLE
 		       : state == BLOCKED_INVALID  ? SNAPSHOT_FAILED

@@ -14,8 +14,7 @@
  *
  * All functions of one object belong to one thread.
  */
-#ifndef CAPTURE_WAITS_SNAPSHOTS_H
-#define CAPTURE_WAITS_SNAPSHOTS_H
+#pragma once
 
 #include <sprof/ctx.h>
 #include "record/encode.h"
@@ -87,5 +86,3 @@ void snapshots_close(struct snapshots *snapshots, uint32_t tid);
 
 /* Valid until snapshots_free(). */
 const struct snapshot_counts *snapshots_counts(const struct snapshots *snapshots);
-
-#endif

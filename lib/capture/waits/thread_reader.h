@@ -6,8 +6,7 @@
  *
  * Up to `files_max` files of threads stay open. One thread at a time.
  */
-#ifndef CAPTURE_WAITS_THREAD_READER_H
-#define CAPTURE_WAITS_THREAD_READER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ void thread_reader_close(struct thread_reader *reader, uint32_t tid);
  * threads find it.
  */
 size_t thread_reader_memory(void *arg, uint32_t tid, uint64_t address, size_t size, void *ret);
-
-#endif

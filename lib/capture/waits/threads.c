@@ -9,10 +9,9 @@
 
 void waiting_threads_deinit(struct waiting_threads *threads)
 {
-	for (size_t i = 0; i < threads->slots.count; i++) {
-		struct waiting_thread *thread = &threads->slots.items[i];
-		for (size_t j = 0; j < thread->events.count; j++)
-			free(thread->events.items[j].record);
+	vec_each (thread, &threads->slots) {
+		vec_each (event, &thread->events)
+			free(event->record);
 		free(thread->held);
 		vec_deinit(&thread->events);
 	}
@@ -50,6 +49,8 @@ static struct sp_error *add_thread(struct waiting_threads *threads, uint32_t tid
 		threads->slots.items[threads->slots.count++] = (struct waiting_thread){0};
 	threads->slots.items[slot].tid = tid;
 	threads->slots.items[slot].pid = 0;
+	threads->slots.items[slot].preempted_part = 0;
+	threads->slots.items[slot].mark = (double)(hash_u64(tid) >> 32) / 0x1p32;
 	threads->slots.items[slot].seen_ns = 0;
 	*index_ret = slot;
 	return NULL;
@@ -59,9 +60,7 @@ static struct sp_error *add_thread(struct waiting_threads *threads, uint32_t tid
 static struct sp_error *remove_thread(struct waiting_threads *threads, uint32_t index)
 {
 	struct waiting_thread *thread = &threads->slots.items[index];
-	uint32_t *slot = vec_push(&threads->free_slots);
-	NEED(slot);
-	*slot = index;
+	NEED(vec_append(&threads->free_slots, index));
 	u64map_remove(&threads->index, thread->tid);
 	waiting_threads_hold(threads, thread, NULL);
 	if (threads->free_slots.count > WAITING_FREE_LISTS)
@@ -121,18 +120,16 @@ int wait_event_order(const void *a, const void *b)
 void waiting_thread_sort(struct waiting_thread *thread)
 {
 	if (thread->unsorted)
-		qsort(thread->events.items, thread->events.count, sizeof(*thread->events.items),
-		      wait_event_order);
+		vec_sort(&thread->events, wait_event_order);
 	thread->unsorted = false;
 }
 
 struct sp_error *waiting_threads_end(struct waiting_threads *threads, struct waiting_thread *thread,
 				     uint64_t time_ns)
 {
-	uint32_t *slot = vec_push(&threads->ended);
-	NEED(slot);
-	*slot = (uint32_t)(thread - threads->slots.items);
+	NEED(vec_append(&threads->ended, (uint32_t)(thread - threads->slots.items)));
 	thread->state = THREAD_ENDED;
+	thread->preempted = false;
 	thread->lost_ns = 0;
 	thread->off_ns = time_ns;
 	waiting_threads_hold(threads, thread, NULL);

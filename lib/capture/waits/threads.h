@@ -6,8 +6,7 @@
  * The table owns the records of events and those that threads hold. Functions that return an error fail only
  * when out of memory. Pointers to threads are valid until a thread is added.
  */
-#ifndef CAPTURE_WAITS_THREADS_H
-#define CAPTURE_WAITS_THREADS_H
+#pragma once
 
 #include <sprof/record.h>
 #include <string.h>
@@ -48,11 +47,13 @@ struct waiting_thread {
 	uint32_t pid, tid; /* tid 0: the slot is free */
 	enum waiting_state state;
 	uint64_t off_ns; /* begin of BLOCKED, PREEMPTED, ENDED, or THERE */
-	uint8_t *held;   /* stack of the wait; owned, or NULL */
+	uint8_t *held;   /* stack of its last switch off the CPU; owned, or NULL */
 	/* BLOCKED: between these times, the wait may have ended, and another begun. lost_ns 0: no. */
 	uint64_t complete_ns, lost_ns;
 	bool unsorted;
-	uint32_t each;   /* BLOCKED: one of that many switches was sampled then; 0: none */
+	bool preempted; /* ENDED: before its last OUT; its next IN is not a new thread's */
+	uint32_t each;   /* off the CPU: one of that many switches was sampled then; 0: none */
+	double preempted_part, mark; /* see preempted_marks() */
 	uint64_t seen_ns; /* begin of the wait that matcher_next_bare() has returned last */
 	struct { VEC(struct wait_event); } events;
 };
@@ -109,9 +110,13 @@ static inline bool thread_has_number(uint32_t tid)
 	return tid && tid != UINT32_MAX;
 }
 
+/* Returns whether the thread is known to be off the CPU. */
+static inline bool thread_is_off(const struct waiting_thread *thread)
+{
+	return thread->state == THREAD_BLOCKED || thread->state == THREAD_PREEMPTED;
+}
+
 static inline bool record_is_snapshot(const uint8_t *record)
 {
 	return record_header_of(record).misc & SP_MISC_SNAPSHOT;
 }
-
-#endif

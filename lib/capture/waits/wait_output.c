@@ -5,9 +5,9 @@
 #include "base/error.h"
 
 /*
- * Limit of a snapshot's weight, in intervals. Larger weights, of waits hardly longer than the reading, would
- * add more variance than they remove bias. 4 had the least error for waits of 15 to 50 us that are read in
- * 7 to 16 us.
+ * Limit of a snapshot's weight, in intervals. Larger weights, of waits hardly longer than the
+ * reading, would add more variance than they remove bias. 4 had the least error for waits of 15 to
+ * 50 us that are read in 7 to 16 us.
  */
 #define SNAPSHOT_WEIGHT_MAX 4
 
@@ -22,11 +22,11 @@ uint32_t sampled_part_at(const struct sampled_parts *parts, uint64_t time_ns)
 	return 1;
 }
 
-/* Whether a wait that long is written, if only `thin_ns` or longer ones always are. */
+/* Returns whether a wait shorter than `thin_ns` is written: by chance. */
 static bool is_selected(const struct waiting_thread *thread, uint64_t duration_ns, uint64_t thin_ns)
 {
 	uint64_t hash = hash_pair(thread->tid, thread->off_ns) >> 32;
-	return duration_ns >= thin_ns || hash * thin_ns < duration_ns << 32;
+	return hash * thin_ns < duration_ns << 32;
 }
 
 /*
@@ -58,40 +58,69 @@ static uint64_t part_period(const struct matcher_options *options, uint32_t each
 	return (uint64_t)((double)period_ns / (sampled + (1 - sampled) * found) + 0.5);
 }
 
-/* The last snapshots are of younger waits, too: they have no known probability if they end. */
-static bool is_old(const struct wait_output *output, const struct waiting_thread *thread)
+bool wait_output_is_early(const struct matcher_options *options,
+			  const struct waiting_thread *thread)
 {
-	const struct record_fields *fields = &output->options->fields;
-	uint64_t begin_ns = bytes_u64(thread->held + fields->sample_time) -
-			    bytes_u64(thread->held + fields->sample_period);
-	return begin_ns >= thread->off_ns + output->options->snapshot_age_ns;
+	if (!thread->held || !record_is_snapshot(thread->held) || thread->each <= 1)
+		return false;
+	uint64_t begin_ns = bytes_u64(thread->held + options->fields.sample_time) -
+			    bytes_u64(thread->held + options->fields.sample_period);
+	return begin_ns < thread->off_ns + options->snapshot_age_ns;
 }
 
-struct sp_error *wait_output_write(const struct wait_output *output, const struct waiting_thread *thread,
+/*
+ * Returns the number of marks in a preempted time, which is `part` < 1 of the threshold. A thread's
+ * preempted time has one mark at random in each threshold: if functions take turns, all get their
+ * part sooner than by a choice for each time.
+ */
+static unsigned int preempted_marks(struct waiting_thread *thread, double part)
+{
+	double begin = thread->preempted_part, end = begin + part;
+	unsigned int marks = begin <= thread->mark && thread->mark < end;
+	if (end >= 1) {
+		end -= 1;
+		thread->mark = (double)(hash_pair(thread->tid, thread->off_ns) >> 32) / 0x1p32;
+		marks += thread->mark < end;
+	}
+	thread->preempted_part = end;
+	return marks;
+}
+
+struct sp_error *wait_output_write(const struct wait_output *output, struct waiting_thread *thread,
 				   uint64_t end_ns, uint16_t misc)
 {
 	const struct record_fields *fields = &output->options->fields;
 	struct matcher_counts *counts = output->counts;
 	struct record_buffer *to = output->to;
 	uint64_t duration_ns = end_ns > thread->off_ns ? end_ns - thread->off_ns : 0;
+	bool preempted = thread->state == THREAD_PREEMPTED;
 	if (!duration_ns)
 		return NULL;
-	counts->waits++;
-	counts->bare += !thread->held;
-	if (!thread->held)
+	if (preempted)
+		counts->preempted_ns += duration_ns;
+	counts->waits += !preempted;
+	counts->bare += !preempted && !thread->held;
+	if (!thread->held || (preempted && !output->preempted->id))
 		return NULL;
 	bool snapshot = record_is_snapshot(thread->held), open = misc & SP_MISC_UNFINISHED;
-	uint64_t thin_ns = output->options->thin_ns, period_ns = duration_ns;
-	if (snapshot && !open && thread->each > 1 && !is_old(output, thread))
+	uint64_t thin_ns = preempted ? output->preempted->thin_ns : output->options->thin_ns;
+	uint64_t period_ns = duration_ns, marks = 1;
+	if (!open && wait_output_is_early(output->options, thread))
 		return NULL;
-	if (!snapshot && !is_selected(thread, duration_ns, thin_ns))
+	if (!snapshot && duration_ns < thin_ns) {
+		marks = preempted ? preempted_marks(thread, (double)duration_ns / (double)thin_ns)
+				  : is_selected(thread, duration_ns, thin_ns);
+		period_ns = marks * thin_ns;
+	}
+	if (!marks)
 		return NULL;
-	if (!snapshot && duration_ns < thin_ns)
-		period_ns = thin_ns;
-	if (thread->each > 1 && !open)
+	if (thread->each > 1 && preempted)
+		period_ns *= thread->each;
+	else if (thread->each > 1 && !open)
 		period_ns = part_period(output->options, thread->each, duration_ns, period_ns);
 	else if (snapshot && !open)
-		period_ns = snapshot_period(duration_ns, bytes_u64(thread->held + fields->sample_period),
+		period_ns = snapshot_period(duration_ns,
+					    bytes_u64(thread->held + fields->sample_period),
 					    output->options->snapshot_ns);
 	struct perf_event_header header = record_header_of(thread->held);
 	NEED(vec_reserve(to, to->count + header.size));
@@ -102,6 +131,11 @@ struct sp_error *wait_output_write(const struct wait_output *output, const struc
 	bytes_set_u64(record + fields->sample_period, period_ns);
 	if (snapshot)
 		bytes_set_u64(record + fields->sample_time, thread->off_ns);
+	if (preempted) {
+		bytes_set_u64(record + fields->sample_id, output->preempted->id);
+		if (fields->sample_id_again)
+			bytes_set_u64(record + fields->sample_id_again, output->preempted->id);
+	}
 	uint64_t time_ns = bytes_u64(record + fields->sample_time);
 	to->count += header.size;
 	counts->written++;

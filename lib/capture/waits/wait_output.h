@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Samples of waits: which of them are written, and their periods. see matcher.h. */
-#ifndef CAPTURE_WAITS_WAIT_OUTPUT_H
-#define CAPTURE_WAITS_WAIT_OUTPUT_H
+#pragma once
 
 #include "capture/waits/threads.h"
 #include "capture/waits/matcher.h"
@@ -20,11 +19,18 @@ struct sampled_parts {
 	size_t count; /* number of parts so far; 0: each switch is sampled */
 };
 
+/* Samples of preempted threads. */
+struct preempted_output {
+	uint64_t id;      /* their event's, in the file; 0: none are written */
+	uint64_t thin_ns; /* threshold for thinning */
+};
+
 /* All are borrowed. */
 struct wait_output {
 	const struct sampled_parts *parts;
 	const struct matcher_options *options;
 	struct matcher_counts *counts;
+	const struct preempted_output *preempted;
 	struct record_buffer *to; /* samples are appended */
 };
 
@@ -32,11 +38,17 @@ struct wait_output {
 uint32_t sampled_part_at(const struct sampled_parts *parts, uint64_t time_ns);
 
 /*
- * Writes the stack that a thread holds, as that of its wait until `end_ns`. `misc`: more bits of
- * the record. Counts the wait, also without a stack. Fails only when out of memory.
+ * Returns whether the thread holds a snapshot of unknown probability: a part of the switches was
+ * sampled, and the wait was younger than snapshot_age_ns. Only an unfinished wait is written with
+ * it.
+ */
+bool wait_output_is_early(const struct matcher_options *options,
+			  const struct waiting_thread *thread);
+
+/*
+ * Writes the stack that a thread holds, as that of its time off the CPU until `end_ns`. `misc`:
+ * more bits of the record. Counts a wait, also without a stack. Fails only when out of memory.
  */
 struct sp_error *wait_output_write(const struct wait_output *output,
-				   const struct waiting_thread *thread, uint64_t end_ns,
+				   struct waiting_thread *thread, uint64_t end_ns,
 				   uint16_t misc) SP_MUST_CHECK;
-
-#endif

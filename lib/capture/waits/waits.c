@@ -26,7 +26,7 @@
 #include "capture/config/ring_size.h"
 #include "capture/waits/state.h"
 
-/* Memory of the samples that are held, one for each thread that waits. */
+/* Limit of memory for held samples, one for each waiting thread. */
 #define HELD_BYTES ((size_t)64 << 20)
 #define THREADS_MAX ((size_t)1 << 18)
 
@@ -48,6 +48,15 @@
 #define RATE_NS UINT64_C(100000000)
 #define SWITCHES_BURST (SWITCHES_HIGH / 10) /* in one interval */
 #define FIRST_RATE_NS UINT64_C(20000000)    /* the first interval, if threads ran before */
+
+/*
+ * One sample of a preempted thread for that many other samples, or twice as many switches: less
+ * than a tenth of the recording's bytes.
+ */
+#define PREEMPTED_PART 12
+#define PREEMPTED_LEAST_HZ 10
+#define PREEMPTED_MEMORY 0.8 /* weight of an interval in the next one */
+#define PREEMPTED_FIRST_NS 10000000 /* the first threshold */
 
 /*
  * Windows are this long, or as long as that number of switches takes; each is up to twice as long.
@@ -171,9 +180,9 @@ static struct sp_error *add_all_threads(struct waits *waits, uint64_t begin_ns)
 	if (!waits->snapshots || config->cpus.count < config->online.count)
 		return NULL;
 	TRY(tasks_list_processes(waits->options.ctx, &processes));
-	for (size_t i = 0; i < processes.count; i++)
-		if (processes.items[i] != waits->options.own_pid)
-			TRY(add_threads_of(waits, processes.items[i], begin_ns));
+	vec_each (process, &processes)
+		if (*process != waits->options.own_pid)
+			TRY(add_threads_of(waits, *process, begin_ns));
 	return NULL;
 }
 
@@ -186,12 +195,11 @@ struct sp_error *waits_add_threads(struct waits *waits)
 	waits->rate_ns = clock_ns(CLOCK_MONOTONIC);
 	if (waits->options.config->target == CAPTURE_SYSTEM_WIDE)
 		return add_all_threads(waits, begin_ns);
-	for (size_t i = 0; i < tasks->processes.count; i++) {
-		const struct recorded_process *process = &tasks->processes.items[i];
-		for (size_t j = 0; j < process->threads.count; j++)
-			if (tasks_wants_thread(tasks, process->threads.items[j]))
-				TRY(matcher_add_thread(waits->matcher, process->pid,
-						       process->threads.items[j], begin_ns));
+	vec_each (process, &tasks->processes) {
+		vec_each (thread, &process->threads)
+			if (tasks_wants_thread(tasks, *thread))
+				TRY(matcher_add_thread(waits->matcher, process->pid, *thread,
+						       begin_ns));
 	}
 	return NULL;
 }
@@ -230,6 +238,15 @@ static struct sp_error *suspend(struct waits *waits, bool suspended)
 	return event_control_suspend_waits(waits->options.control, suspended);
 }
 
+/* Returns whether samples of both events have the same fields. */
+static bool samples_agree(const struct perf_event_attr *a, const struct perf_event_attr *b)
+{
+	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
+	       a->sample_regs_user == b->sample_regs_user &&
+	       a->sample_regs_intr == b->sample_regs_intr &&
+	       a->branch_sample_type == b->branch_sample_type;
+}
+
 static void set_each(struct waits *waits, uint32_t each)
 {
 	waits->each = each;
@@ -248,6 +265,9 @@ struct sp_error *waits_begin(struct waits *waits)
 	for (size_t i = 0; i < event->id_count; i++)
 		TRY(matcher_add_id(waits->matcher, event->ids[i]));
 	waits->id = event->id_count ? event->ids[0] : 0;
+	if (event[1].id_count && samples_agree(&event[0].attr, &event[1].attr))
+		waits->preempted.id = event[1].ids[0];
+	matcher_write_preempted(waits->matcher, waits->preempted.id, PREEMPTED_FIRST_NS);
 	bool is_command = waits->options.config->target == CAPTURE_COMMAND;
 	/* Threads that run already may switch so often that samples exceed the ring buffers. */
 	if (waits->snapshots && !waits->always && !is_command) {
@@ -260,22 +280,16 @@ struct sp_error *waits_begin(struct waits *waits)
 
 /* -- Records -------------------------------------------------------------------- */
 
-/* Events on whole CPUs are reopened when a CPU is back online. */
-static struct sp_error *add_outside_events(struct waits *waits)
-{
-	const struct alternate_ids *ids = &waits->options.control->alternate.ids;
-	for (; waits->outside_count < ids->outside.count; waits->outside_count++)
-		NEED(wakeups_add_id(&waits->wakeups, ids->outside.items[waits->outside_count],
-				    true));
-	return NULL;
-}
-
 static struct sp_error *decide_on_wakeup(struct waits *waits, const struct ring *ring,
 					 const struct record_values *record, uint64_t id,
 					 enum waits_verdict *ret, bool *kernel_only_ret)
 {
 	enum wakeups_verdict verdict;
-	TRY(add_outside_events(waits));
+	/* Events on whole CPUs are reopened when a CPU is back online. */
+	const struct alternate_ids *ids = &waits->options.control->alternate.ids;
+	for (; waits->outside_count < ids->outside.count; waits->outside_count++)
+		NEED(wakeups_add_id(&waits->wakeups, ids->outside.items[waits->outside_count],
+				    true));
 	TRY(wakeups_decide(&waits->wakeups, ring, record, id, &verdict, kernel_only_ret));
 	if (verdict == WAKEUPS_FILTERED)
 		*ret = WAITS_FILTERED;
@@ -309,8 +323,10 @@ struct sp_error *waits_on_sample(struct waits *waits, const struct ring *ring,
 	*ret = WAITS_OTHER;
 	if (waits->filters_wakeups && id)
 		TRY(decide_on_wakeup(waits, ring, record, id, ret, kernel_only_ret));
-	if (*ret != WAITS_OTHER || !matcher_has_id(waits->matcher, id))
+	if (*ret != WAITS_OTHER || !matcher_has_id(waits->matcher, id)) {
+		waits->preempted.samples += id && *ret == WAITS_OTHER;
 		return NULL;
+	}
 	*ret = waits->unwinds ? WAITS_UNWIND : WAITS_TAKEN;
 	return waits->unwinds ? NULL : add_sample(waits, ring, record, id);
 }
@@ -408,7 +424,7 @@ static uint32_t each_of(const struct waits *waits)
 	if (rate > SWITCHES_MAX)
 		return 0;
 	double wanted = rate / SWITCHES_SAMPLED;
-	/* Small changes are those of the rate by chance. */
+	/* Ignores small changes of the rate: they are chance. */
 	if (now > 1 && wanted > now * 0.8 && wanted < now * 1.25)
 		return waits->wanted;
 	return wanted < 2 ? 2 : (uint32_t)(wanted + 0.5);
@@ -444,11 +460,11 @@ static struct sp_error *run_window(struct waits *waits)
 	uint32_t each = least > waits->wanted ? (uint32_t)least : waits->wanted;
 	if (each != waits->each)
 		set_each(waits, each);
-	/* Not the time that this thread waits for a CPU. */
+	/* CPU time: not the time that this thread waits for a CPU. */
 	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), begin_ns = clock_ns(CLOCK_MONOTONIC);
 	TRY(suspend(waits, false));
 	waits->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-	/* Random lengths: none is a multiple of the program's own intervals. */
+	/* Lengths are random: a fixed one could be a multiple of the program's own intervals. */
 	length_ns += length_ns * (hash_u64(++waits->windows) >> 44) >> 20;
 	const struct timespec length = {.tv_nsec = (long)length_ns};
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
@@ -489,7 +505,9 @@ static struct sp_error *fit_rate(struct waits *waits, uint64_t monotonic_ns)
 		return NULL;
 	set_each(waits, each);
 	/* The time before was like a window. */
-	return each > 1 ? end_window(waits, WINDOW_NS / 2) : suspend(waits, !each);
+	TRY(each > 1 ? end_window(waits, WINDOW_NS / 2) : suspend(waits, !each));
+	waits->each_ns = now_ns(waits);
+	return NULL;
 }
 
 static uint64_t snapshot_interval(const struct waits *waits)
@@ -532,15 +550,41 @@ struct sp_error *waits_round(struct waits *waits, bool last)
 		waits->snapshot_ns = monotonic_ns + snapshot_interval(waits);
 	if (waits->always || !waits->each)
 		return take_snapshots(waits, MATCHER_BARE);
-	return take_snapshots(waits, waits->each == 1 ? MATCHER_UNSAMPLED
-						      : now_ns(waits) - SNAPSHOT_AGE_NS);
+	uint64_t before_ns = now_ns(waits) - SNAPSHOT_AGE_NS;
+	bool all_later = waits->each == 1 && waits->each_ns < before_ns;
+	return take_snapshots(waits, all_later ? waits->each_ns : before_ns);
 }
 
 /* -- Output --------------------------------------------------------------------- */
 
-struct waits_made *waits_output(struct waits *waits)
+struct waits_made *waits_made(struct waits *waits)
 {
 	return &waits->made;
+}
+
+/* Sets the threshold with which the last intervals would have had the wanted number of samples. */
+static void thin_preempted(struct waits *waits, uint64_t safe_ns)
+{
+	const struct matcher_counts *counts = matcher_counts(waits->matcher);
+	struct preempted_rate *rate = &waits->preempted;
+	bool first = !rate->time_ns;
+	bool is_last = safe_ns == UINT64_MAX;
+	if (!rate->id || is_last || (!first && safe_ns < rate->time_ns + RATE_NS))
+		return;
+	/* Older intervals count less and less. */
+	double seconds = first ? 0 : (double)(safe_ns - rate->time_ns) / 1e9;
+	double others = (double)rate->samples + (double)(counts->switches - rate->switches) / 2;
+	double wanted = others / PREEMPTED_PART, least = seconds * PREEMPTED_LEAST_HZ;
+	rate->wanted = rate->wanted * PREEMPTED_MEMORY + (wanted > least ? wanted : least);
+	rate->off_ns = rate->off_ns * PREEMPTED_MEMORY + (double)(counts->preempted_ns - rate->ns);
+	rate->time_ns = safe_ns;
+	rate->samples = 0;
+	rate->switches = counts->switches;
+	rate->ns = counts->preempted_ns;
+	/* Only one of `each` switches has a stack, which stands for `each` of them. */
+	if (!first)
+		matcher_write_preempted(waits->matcher, rate->id,
+					rate->off_ns / (rate->wanted * (waits->each ?: 1)));
 }
 
 struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns, uint64_t split_ns,
@@ -549,6 +593,7 @@ struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns, uint64_t spl
 	const struct matcher_counts *counts = matcher_counts(waits->matcher);
 	uint64_t written = counts->written;
 	waits->ended.count = 0;
+	thin_preempted(waits, safe_ns);
 	TRY(matcher_write(waits->matcher, safe_ns, &waits->ended));
 	if (split_ns) {
 		wakeups_restart(&waits->wakeups);

@@ -18,8 +18,7 @@
  * of the recording's clock, in ns. Functions fail only when out of memory, unless their description
  * has more.
  */
-#ifndef CAPTURE_WAITS_WAITS_H
-#define CAPTURE_WAITS_WAITS_H
+#pragma once
 
 #include "capture/event_control/event_control.h"
 #include "capture/tasks/tasks.h"
@@ -52,11 +51,11 @@ struct sp_error *waits_add_threads(struct waits *waits) SP_MUST_CHECK;
 /* -- Records -------------------------------------------------------------------- */
 
 enum waits_verdict {
-	WAITS_OTHER,    /* not of a wait: record it */
-	WAITS_UNWIND,   /* not yet a sample: unwind the stack, and give it to waits_take() */
-	WAITS_TAKEN,    /* not yet a sample: the stack is copied */
-	WAITS_FILTERED, /* drop it: its wake-up is of a thread that is not recorded */
-	WAITS_REPEATED, /* drop it: its wake-up has a sample */
+	WAITS_OTHER,    /* not of a wait: record the sample */
+	WAITS_UNWIND,   /* a wait begins: unwind the stack, and pass it to waits_take() */
+	WAITS_TAKEN,    /* a wait begins: its stack was copied */
+	WAITS_FILTERED, /* drop the sample: its wake-up is of a thread that is not recorded */
+	WAITS_REPEATED, /* drop the sample: its wake-up has another one */
 };
 
 /*
@@ -70,15 +69,15 @@ struct sp_error *waits_on_sample(struct waits *waits, const struct ring *ring,
 /* Moves unwound samples of waits out of a buffer of whole records: others stay in it. */
 struct sp_error *waits_take(struct waits *waits, struct record_buffer *unwound) SP_MUST_CHECK;
 
-/* A SWITCH or SWITCH_CPU_WIDE record; or LOST: the kernel lost such records of any thread. */
+/* Adds a SWITCH or SWITCH_CPU_WIDE record; or LOST: the kernel lost such records of any thread. */
 struct sp_error *waits_on_switch(struct waits *waits,
 				 const struct record_values *record) SP_MUST_CHECK;
 
-/* A thread begins or ends. */
+/* Adds the begin or end of a thread. */
 struct sp_error *waits_on_change(struct waits *waits,
 				 const struct task_change *change) SP_MUST_CHECK;
 
-/* Events were enabled or disabled. */
+/* Notes that events were enabled or disabled. */
 struct sp_error *waits_on_schedule(struct waits *waits) SP_MUST_CHECK;
 
 /* -- Output --------------------------------------------------------------------- */
@@ -87,16 +86,16 @@ struct sp_error *waits_on_schedule(struct waits *waits) SP_MUST_CHECK;
 struct waits_made {
 	struct record_buffer snapshots; /* samples with stack copies: as WAITS_UNWIND */
 	struct record_buffer *names;    /* COMM records of wakers, for their samples' file */
-	uint64_t round_ns;              /* a round is due after that time; 0: as usual */
+	uint64_t round_ns;              /* time of the next round; 0: as usual */
 };
 
 /* Valid until waits_close(). */
-struct waits_made *waits_output(struct waits *waits);
+struct waits_made *waits_made(struct waits *waits);
 
 /*
- * Takes the snapshots that are due, adjusts how many switches are sampled, and sets the time of
- * the next round. `last`: takes snapshots of all threads that wait; records that come after this
- * prove them.
+ * Takes the snapshots that are due, adjusts the part of switches that is sampled, and sets the time
+ * of the next round. `last`: takes snapshots of all waiting threads; later records prove these
+ * waits.
  */
 struct sp_error *waits_round(struct waits *waits, bool last) SP_MUST_CHECK;
 
@@ -121,5 +120,3 @@ uint64_t waits_oldest_ns(const struct waits *waits);
 
 /* Notes waits without stacks, and stacks that may not be read. */
 struct sp_error *waits_note_losses(struct waits *waits) SP_MUST_CHECK;
-
-#endif

@@ -108,15 +108,7 @@ static struct wakeups_waker *find_waker(struct wakeups *wakeups, uint32_t tid)
 {
 	if (wakeups->wakers.count >= WAKEUPS_WAKERS_MAX && !u64map_find(&wakeups->waker_of, tid))
 		wakeups_restart(wakeups);
-	if (!vec_reserve(&wakeups->wakers, wakeups->wakers.count + 1))
-		return NULL;
-	bool added;
-	const uint32_t *index = u64map_put(&wakeups->waker_of, tid, (uint32_t)wakeups->wakers.count, &added);
-	if (!index)
-		return NULL;
-	if (added)
-		*vec_push(&wakeups->wakers) = (struct wakeups_waker){0};
-	return &wakeups->wakers.items[*index];
+	return u64map_item(&wakeups->waker_of, tid, &wakeups->wakers);
 }
 
 /* Remembers the name of a thread that is woken and not recorded: it may wake a recorded one, and end. */
@@ -185,12 +177,9 @@ void wakeups_restart(struct wakeups *wakeups)
 
 static struct wakeups_last *last_of(struct wakeups *wakeups, uint32_t cpu)
 {
-	while (wakeups->last.count <= cpu && cpu < CPUS_MAX) {
-		struct wakeups_last *added = vec_push(&wakeups->last);
-		if (!added)
+	while (wakeups->last.count <= cpu && cpu < CPUS_MAX)
+		if (!vec_append(&wakeups->last, (struct wakeups_last){0}))
 			return NULL;
-		*added = (struct wakeups_last){0};
-	}
 	return cpu < wakeups->last.count ? &wakeups->last.items[cpu] : NULL;
 }
 

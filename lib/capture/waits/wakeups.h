@@ -10,8 +10,7 @@
  * recorded thread, and again after a second, as they may have changed. At most WAKEUPS_WAKERS_MAX are known.
  * Wakers that have ended have the name of their own last wake-up, if it is among the last few thousand.
  */
-#ifndef CAPTURE_WAITS_WAKEUPS_H
-#define CAPTURE_WAITS_WAKEUPS_H
+#pragma once
 
 #include "base/ctx.h"
 #include "base/hash.h"
@@ -87,5 +86,3 @@ struct sp_error *wakeups_decide(struct wakeups *wakeups, const struct ring *ring
 
 /* A file begins: it needs the names again. */
 void wakeups_restart(struct wakeups *wakeups);
-
-#endif

@@ -10,6 +10,9 @@
 #include "cmd/common/recordings.h"
 #include "command.h"
 #include "diag.h"
+#include "input.h"
+#include "memory.h"
+#include "nearest.h"
 #include "out/format_value.h"
 #include "output_file.h"
 #include "pager.h"
@@ -22,8 +25,9 @@ struct annotate_arguments {
 	struct selection selection;
 	const char *function; /* NULL: the hottest one */
 	const char *file;     /* value of -o; NULL: standard output */
+	struct annotate_request request;
 	int source;	      /* -1: not given */
-	bool intel, whole, codes, samples, is_global;
+	bool codes, samples;
 	void (*write)(const struct annotated *annotated, FILE *out);
 };
 
@@ -34,40 +38,6 @@ struct functions_analysis {
 	size_t index;			  /* number of the profile */
 };
 
-/* Runs an analysis by the keys of `rows`. `symbol`: only those that match; NULL: all. */
-static struct sp_error *analyse(const struct annotate_arguments *arguments, struct sp_ctx *ctx,
-				const struct recordings *recordings, const char *symbol,
-				const struct sp_analysis_rows *rows, bool relative,
-				struct sp_analysis **ret)
-{
-	bool inlines = rows->keys[rows->key_count - 1] == SP_KEY_FUNCTION;
-	const struct sp_analysis_stacks stacks = {.size = sizeof(stacks),
-						  .inlines = inlines ? SP_ON : SP_OFF};
-	const struct sp_analysis_samples samples = {.size = sizeof(samples), .relative = relative};
-	const struct sp_files files = input_options_files(&arguments->selection);
-	struct sp_filter filter = input_options_filter(&arguments->selection, NULL);
-	if (symbol)
-		filter.symbols = (struct sp_string_list){&symbol, 1};
-	const struct sp_analysis_options options = {
-		.size = sizeof(options),
-		.rows = rows,
-		.stacks = &stacks,
-		.samples = &samples,
-		.filter = &filter,
-		.files = &files,
-		.threads = (unsigned int)arguments->selection.jobs,
-	};
-	return sp_analysis_sum(ctx, recordings->items, recordings->count, &options, ret);
-}
-
-static bool is_wanted(const struct selection *selection, const char *event)
-{
-	for (size_t i = 0; i < selection->events.count; i++)
-		if (!strcmp(selection->events.items[i], event))
-			return true;
-	return !selection->events.count;
-}
-
 /* Chooses the event with the most samples of those that are wanted. */
 static void choose_event(const struct annotate_arguments *arguments,
 			 struct functions_analysis *found)
@@ -75,7 +45,8 @@ static void choose_event(const struct annotate_arguments *arguments,
 	size_t others = 0;
 	for (size_t i = 0; i < sp_analysis_profile_count(found->analysis); i++) {
 		const struct sp_profile *profile = sp_analysis_profile(found->analysis, i);
-		if (!profile->row_count || !is_wanted(&arguments->selection, profile->event))
+		if (!profile->row_count ||
+		    !input_options_has_event(&arguments->selection, profile->event))
 			continue;
 		others += found->profile != NULL;
 		if (!found->profile || profile->shown_samples > found->profile->shown_samples) {
@@ -105,115 +76,218 @@ static void list_matches(const struct sp_profile *profile)
 /* Prints a command that shows another function. */
 static void print_command(const struct annotate_arguments *arguments, const char *function)
 {
-	const char *input = arguments->selection.input;
-	diag_more("sprof annotate %s%s%s'%s'", input ? "-i " : "", input ?: "", input ? " " : "",
-		  function);
+	char *command = input_command("sprof annotate", arguments->selection.input);
+	diag_more("%s '%s'", command, function);
+	free(command);
 }
 
-/* Prints which functions contain a function that is always inlined. Returns their number. */
+/*
+ * Prints which functions contain a function that is always inlined, and its share in the file where
+ * it is hottest. Returns their number.
+ */
 static size_t print_callers(const struct annotate_arguments *arguments,
 			    const struct sp_profile *profile, size_t listed)
 {
+	char share[FORMAT_SIZE];
+	const char *dso = NULL;
+	double sum = 0;
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const struct sp_row *row = sp_profile_row(profile, i);
+		dso = dso ?: row->inlined ? row->dso : NULL;
+		sum += dso && !strcmp(dso, row->dso) ? row->self.share.value : 0;
+	}
 	for (size_t i = 0; i < profile->row_count && listed < LISTED; i++) {
 		const struct sp_row *row = sp_profile_row(profile, i);
 		if (!row->inlined)
 			continue;
 		if (!listed++)
-			diag_say("%s is always inlined; it is in:", arguments->function);
+			diag_say("%s (self %s of %s in %s) is always inlined; it is in:",
+				 arguments->function, format_share(sum, share), profile->event,
+				 dso);
 		print_command(arguments, row->symbol);
 	}
 	return listed;
 }
 
-/* Prints functions with a name that contains the given one. Returns their number. */
+/* Prints the command for a Python function's lines. Returns 1 if the row is of one. */
+static size_t print_python(const struct annotate_arguments *arguments,
+			   const struct sp_profile *profile, size_t listed)
+{
+	const struct sp_row *row = profile->row_count ? sp_profile_row(profile, 0) : NULL;
+	char share[FORMAT_SIZE];
+	if (!row || listed || strcmp(row->dso, "[python]"))
+		return listed;
+	diag_say("%s (self %s of %s) is a Python function, which has no instructions; its lines:",
+		 arguments->function, format_share(row->self.share.value, share), profile->event);
+	char *command = input_command("sprof report", arguments->selection.input);
+	diag_more("%s -s srcline -S '%s'", command, arguments->function);
+	free(command);
+	return 1;
+}
+
+/*
+ * Prints functions with a name that contains the given one, or else the one with the nearest name.
+ * Returns their number.
+ */
 static size_t print_similar(const struct annotate_arguments *arguments,
 			    const struct sp_profile *profile, size_t listed)
 {
+	struct nearest nearest = {0};
 	for (size_t i = 0; i < profile->row_count && listed < LISTED; i++) {
 		const struct sp_row *row = sp_profile_row(profile, i);
+		if (row->symbol_known)
+			nearest_add(&nearest, arguments->function, strlen(arguments->function),
+				    row->symbol);
 		if (!strstr(row->symbol, arguments->function))
 			continue;
 		if (!listed++)
 			diag_say("no function is named %s; similar are:", arguments->function);
 		print_command(arguments, row->symbol);
 	}
+	if (listed || !nearest.name)
+		return listed;
+	diag_say("no function is named %s; the nearest name is %s:", arguments->function,
+		 nearest.name);
+	print_command(arguments, nearest.name);
+	return 1;
+}
+
+/* A kind of function that the given name may mean. */
+struct guess {
+	const enum sp_key *keys;
+	size_t key_count;
+	bool named; /* only functions of this name */
+	enum annotate_folding folding;
+	/* Prints functions of a profile, after `listed` others. Returns the number of all. */
+	size_t (*print)(const struct annotate_arguments *arguments,
+			const struct sp_profile *profile, size_t listed);
+};
+
+static const enum sp_key caller_keys[] = {SP_KEY_DSO, SP_KEY_SYMBOL, SP_KEY_FUNCTION};
+static const enum sp_key report_keys[] = {SP_KEY_DSO, SP_KEY_FUNCTION};
+static const enum sp_key symbol_keys[] = {SP_KEY_SYMBOL};
+
+static const struct guess guesses[] = {
+	{caller_keys, 3, true, ANNOTATE_FOLDED, print_callers},
+	{report_keys, 2, true, ANNOTATE_FOLDED, print_python},
+	{caller_keys, 3, true, ANNOTATE_UNFOLDED, print_callers},
+	{symbol_keys, 1, false, ANNOTATE_UNFOLDED, print_similar},
+};
+
+/* Analyses again, and prints functions for which the user may have meant the given name. */
+static size_t print_guess(const struct annotate_arguments *arguments, struct sp_ctx *ctx,
+			  const struct recordings *recordings, const struct guess *guess)
+{
+	const struct sp_analysis_rows rows = {
+		.size = sizeof(rows),
+		.keys = guess->keys,
+		.key_count = guess->key_count,
+		.order_by_self = true,
+	};
+	struct sp_analysis *analysis = NULL;
+	size_t listed = 0;
+	sp_error_free(annotate_analyse(&arguments->request, ctx, recordings,
+				       guess->named ? arguments->function : NULL, &rows,
+				       guess->folding, &analysis));
+	for (size_t i = 0; analysis && i < sp_analysis_profile_count(analysis); i++)
+		listed = guess->print(arguments, sp_analysis_profile(analysis, i), listed);
+	sp_analysis_free(analysis);
 	return listed;
 }
 
-/* Analyses again, and prints functions for which the user may have meant the given name. */
-static size_t print_guesses(const struct annotate_arguments *arguments, struct sp_ctx *ctx,
-			    const struct recordings *recordings, bool inlined)
+/*
+ * Returns the hottest symbol with code of a function of the debug information, which may have
+ * another name, such as that of a clone. Lists such symbols. The caller frees it. NULL: there is
+ * none.
+ */
+static char *find_symbol(const struct annotate_arguments *arguments, struct sp_ctx *ctx,
+			 const struct recordings *recordings)
 {
-	static const enum sp_key keys[] = {SP_KEY_SYMBOL, SP_KEY_FUNCTION};
 	const struct sp_analysis_rows rows = {
-		.size = sizeof(rows), .keys = keys, .key_count = inlined ? 2 : 1};
+		.size = sizeof(rows), .keys = caller_keys, .key_count = 3, .order_by_self = true};
 	struct sp_analysis *analysis = NULL;
+	char *symbol = NULL, share[FORMAT_SIZE];
 	size_t listed = 0;
-	sp_error_free(analyse(arguments, ctx, recordings, inlined ? arguments->function : NULL,
-			      &rows, false, &analysis));
-	for (size_t i = 0; analysis && i < sp_analysis_profile_count(analysis); i++) {
+	if (!arguments->function)
+		return NULL;
+	sp_error_free(annotate_analyse(&arguments->request, ctx, recordings, arguments->function,
+				       &rows, ANNOTATE_UNFOLDED, &analysis));
+	for (size_t i = 0; analysis && i < sp_analysis_profile_count(analysis) && !symbol; i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
-		listed = (inlined ? print_callers : print_similar)(arguments, profile, listed);
+		for (size_t j = 0; j < profile->row_count && listed < LISTED; j++) {
+			const struct sp_row *row = sp_profile_row(profile, j);
+			if (row->inlined || !row->self.samples)
+				continue;
+			symbol = symbol ?: xstrdup(row->symbol);
+			if (!listed++ && !arguments->selection.quiet)
+				diag_say("%s has code in these symbols; shown is the first:",
+					 arguments->function);
+			if (!arguments->selection.quiet)
+				diag_more("%7s  %s  %s",
+					  format_share(row->self.share.value, share), row->symbol,
+					  row->dso);
+		}
 	}
 	sp_analysis_free(analysis);
-	return listed;
+	return symbol;
 }
 
 /* Prints why no function matches. */
 static void print_no_match(const struct annotate_arguments *arguments, struct sp_ctx *ctx,
 			   const struct recordings *recordings)
 {
-	bool filtered = input_options_is_filtered(&arguments->selection);
-	if (!arguments->function)
-		diag_say("no samples%s",
-			 filtered ? " pass the filters" : "; 'sprof report' prints the reason");
-	else if (!print_guesses(arguments, ctx, recordings, true) &&
-		 !print_guesses(arguments, ctx, recordings, false))
-		diag_say("no sample is in a function %s; 'sprof report' lists the functions",
-			 arguments->function);
+	size_t guess = 0, count = sizeof(guesses) / sizeof(*guesses);
+	if (!arguments->function && input_options_is_filtered(&arguments->selection)) {
+		diag_say("no samples pass the filters");
+		return;
+	}
+	while (arguments->function && guess < count &&
+	       !print_guess(arguments, ctx, recordings, &guesses[guess]))
+		guess++;
+	if (arguments->function && guess < count)
+		return;
+	char *command = input_command("sprof report", arguments->selection.input);
+	if (arguments->function)
+		diag_say("no sample is in a function %s; '%s' lists the functions",
+			 arguments->function, command);
+	else
+		diag_say("no samples; '%s' prints the reason", command);
+	free(command);
 }
 
 /* Writes the annotation of a function. */
-static int write_function(const struct annotate_arguments *arguments, struct annotated *annotated)
+static int write_function(const struct annotate_arguments *arguments,
+			  const struct annotated *annotated)
 {
-	static const char *const root[] = {"/"};
-	struct annotate_sources sources = {0};
 	struct output_file file = {0};
 	struct pager pager = {0};
-	if (arguments->source != 0) {
-		if (!source_roots_open(&sources.roots, root, 1)) {
-			source_roots_deinit(&sources.roots);
-			return 1;
-		}
-		annotated->sources = &sources;
-	}
-	int status = 1;
-	if (!arguments->file || output_file_open(&file, arguments->file)) {
-		bool paged =
-			arguments->selection.pager != 0 && arguments->write == annotate_write_text;
-		if (!arguments->file)
-			pager = pager_open(paged);
-		arguments->write(annotated, arguments->file ? file.out : pager.out);
-		status = arguments->file ? output_file_close(&file, true) : pager_close(&pager);
-	}
-	for (size_t i = 0; i < sources.count; i++) {
-		free(sources.items[i].lines);
-		free(sources.items[i].text);
-	}
-	free(sources.items);
-	source_roots_deinit(&sources.roots);
-	return status;
+	if (arguments->file && !output_file_open(&file, arguments->file))
+		return 1;
+	if (!arguments->file)
+		pager = pager_open(arguments->selection.pager != 0 &&
+				   arguments->write == annotate_write_text);
+	arguments->write(annotated, arguments->file ? file.out : pager.out);
+	return arguments->file ? output_file_close(&file, true) : pager_close(&pager);
 }
 
-/* Returns the hottest row of the function in a profile by instruction; NULL: there is none. */
-static const struct sp_row *hottest_instruction(const struct sp_profile *profile,
-						const struct sp_row *function)
+/*
+ * Returns the function's row in a profile as the report makes it; NULL: there is none. Code made at
+ * run time has no identity, and may have several symbols for one function.
+ */
+static const struct sp_row *find_reported(const struct sp_profile *profile, const char *name,
+					  const struct sp_row *function)
 {
-	for (size_t i = 0; i < profile->row_count; i++) {
-		const struct sp_row *row = sp_profile_row(profile, i);
-		if (!strcmp(row->symbol, function->symbol) && !strcmp(row->dso, function->dso) &&
-		    row->level == function->level)
-			return row;
+	for (int by_name = 1; by_name >= 0; by_name--) {
+		for (size_t i = 0; i < profile->row_count; i++) {
+			const struct sp_row *row = sp_profile_row(profile, i);
+			const struct sp_identity *a = row->identity, *b = function->identity;
+			if (strcmp(row->dso_path, function->dso_path) ||
+			    row->level != function->level)
+				continue;
+			if (by_name ? !strcmp(row->function, name)
+				    : a && b && a->address && a->address == b->address)
+				return row;
+		}
 	}
 	return NULL;
 }
@@ -222,48 +296,40 @@ static int annotate_function(const struct annotate_arguments *arguments, struct 
 			     const struct recordings *recordings,
 			     const struct functions_analysis *found)
 {
-	static const enum sp_key keys[] = {SP_KEY_DSO, SP_KEY_SYMBOL};
 	const struct sp_analysis_rows rows = {
-		.size = sizeof(rows), .keys = keys, .key_count = 2, .annotate = true};
-	const struct sp_file_info *info = sp_reader_info(recordings->items[0].reader);
-	const struct sp_row *function = sp_profile_row(found->profile, 0);
+		.size = sizeof(rows), .keys = report_keys, .key_count = 2};
+	const struct sp_row *function = sp_profile_row(found->profile, 0), *reported = NULL;
+	const char *name = arguments->function ?: function->symbol;
 	struct sp_analysis *analysis = NULL;
-	struct sp_annotation *annotation = NULL;
+	struct annotate_code code = {0};
 	int status = 1;
-	struct sp_error *error = analyse(arguments, ctx, recordings, function->symbol, &rows,
-					 !arguments->is_global, &analysis);
-	const struct sp_profile *profile =
-		error ? NULL : sp_analysis_profile(analysis, found->index);
-	const struct sp_row *row = profile ? hottest_instruction(profile, function) : NULL;
-	const struct sp_annotation_options options = {
-		.size = sizeof(options),
-		.big_endian = info->big_endian,
-		.intel = arguments->intel,
-		.whole = arguments->whole,
-		.lines = arguments->source == 0 ? SP_OFF : SP_ON,
-	};
-	if (row)
-		error = sp_annotation_new(profile, row, &options, &annotation);
-	if (error)
-		diag_error(error);
-	if (annotation) {
-		struct annotated annotated = {
-			.annotation = annotation,
-			.profile = profile,
-			.event = sp_analysis_event(analysis, found->index),
-			.function = function,
-			.recording = info->path,
-			.is_global = arguments->is_global,
-			.codes = arguments->codes,
-			.samples = arguments->samples,
-			.quiet = arguments->selection.quiet,
-			.term = term_of_stdout(TERM_COLOUR_AUTO),
-		};
-		if (arguments->file)
-			annotated.term = (struct term){.utf8 = annotated.term.utf8};
-		status = write_function(arguments, &annotated);
+	struct sp_error *error = annotate_analyse(&arguments->request, ctx, recordings, name, &rows,
+						  ANNOTATE_FOLDED, &analysis);
+	if (!error) {
+		reported = find_reported(sp_analysis_profile(analysis, found->index), name,
+					 function);
+		error = annotate_code_make(&arguments->request, ctx, recordings, function,
+					   found->index, &code);
 	}
-	sp_annotation_free(annotation);
+	if (error) {
+		char share[FORMAT_SIZE];
+		double value = (reported ?: function)->self.share.value;
+		diag_error(error);
+		diag_more("%s has %s of %s", name, format_share(value, share),
+			  found->profile->event);
+	}
+	if (code.annotation) {
+		code.annotated.reported = reported;
+		code.annotated.codes = arguments->codes;
+		code.annotated.samples = arguments->samples;
+		code.annotated.quiet = arguments->selection.quiet;
+		code.annotated.waits = recordings_have_waits(recordings->items, recordings->count);
+		code.annotated.term = term_of_stdout(TERM_COLOUR_AUTO);
+		if (arguments->file)
+			code.annotated.term = (struct term){.utf8 = code.annotated.term.utf8};
+		status = write_function(arguments, &code.annotated);
+	}
+	annotate_code_deinit(&code);
 	sp_analysis_free(analysis);
 	return status;
 }
@@ -280,8 +346,9 @@ static int annotate_recordings(struct sp_ctx *ctx, void *data, struct recordings
 		return 1;
 	progress_begin(&progress, ctx,
 		       !arguments->selection.quiet && !arguments->selection.verbose);
-	struct sp_error *error = analyse(arguments, ctx, recordings, arguments->function, &rows,
-					 false, &found.analysis);
+	struct sp_error *error =
+		annotate_analyse(&arguments->request, ctx, recordings, arguments->function, &rows,
+				 ANNOTATE_UNFOLDED, &found.analysis);
 	progress_end(&progress);
 	int status = 1;
 	if (error) {
@@ -289,6 +356,19 @@ static int annotate_recordings(struct sp_ctx *ctx, void *data, struct recordings
 		return 1;
 	}
 	choose_event(arguments, &found);
+	char *symbol = found.profile ? NULL : find_symbol(arguments, ctx, recordings);
+	if (symbol) {
+		sp_analysis_free(found.analysis);
+		found.analysis = NULL;
+		error = annotate_analyse(&arguments->request, ctx, recordings, symbol, &rows,
+					 ANNOTATE_UNFOLDED, &found.analysis);
+		free(symbol);
+		if (error) {
+			diag_error(error);
+			return 1;
+		}
+		choose_event(arguments, &found);
+	}
 	if (found.profile) {
 		if (arguments->function && found.profile->row_count > 1 &&
 		    !arguments->selection.quiet)
@@ -339,14 +419,14 @@ static void add_options(struct annotate_arguments *a, struct option_table *table
 		OPTION_GROUP("Code:"),
 		OPTION_STRING('s', "symbol", "FUNCTION", &a->function,
 			      "show FUNCTION, as named in a report (also as an operand)"),
-		OPTION_CALL('M', "disassembler-style", "STYLE", &a->intel, parse_style,
+		OPTION_CALL('M', "disassembler-style", "STYLE", &a->request.intel, parse_style,
 			    "write x86 instructions in the style att (default) or intel"),
 		OPTION_CHOICE(0, "source", &a->source, "show functions and source lines"),
 		OPTION_FLAG(0, "asm-raw", &a->codes, "show the bytes of instructions"),
-		OPTION_FLAG(0, "whole", &a->whole,
+		OPTION_FLAG(0, "whole", &a->request.whole,
 			    "show all instructions of functions above 16 KiB, too"),
 		OPTION_FLAG('n', "show-nr-samples", &a->samples, "show numbers of samples"),
-		OPTION_CALL(0, "percent-type", "TYPE", &a->is_global, parse_percent_type,
+		OPTION_CALL(0, "percent-type", "TYPE", &a->request.is_global, parse_percent_type,
 			    "show shares of the function (local-period, default) or of the event "
 			    "(global-period)"),
 	};
@@ -367,7 +447,7 @@ static void add_options(struct annotate_arguments *a, struct option_table *table
 static int annotate_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	static const struct option_refusal refused[] = {
-		{0, "tui", "sprof has no browser; text goes to a pager on a terminal"},
+		{0, "tui", "'sprof browse' shows code (key a); text goes to a pager on a terminal"},
 		{0, "gtk", "use 'sprof report --source -o report.html'"},
 		{0, "objdump", "sprof disassembles without objdump"},
 		{0, "addr2line", "sprof reads debug information itself"},
@@ -396,6 +476,8 @@ static int annotate_run(struct sp_ctx *ctx, int argc, char **argv)
 	}
 	if (status < 0 && operand < argc)
 		arguments.function = argv[operand];
+	arguments.request.selection = &arguments.selection;
+	arguments.request.source = arguments.source != 0;
 	const struct input_run run = {
 		.selection = &arguments.selection,
 		.read = annotate_recordings,

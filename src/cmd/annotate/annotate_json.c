@@ -3,13 +3,6 @@
 #include "cmd/annotate/annotate.h"
 #include "json.h"
 
-static void put_address(struct json *json, const char *key, uint64_t address)
-{
-	char text[24];
-	snprintf(text, sizeof(text), "0x%" PRIx64, address);
-	json_string(json, key, text);
-}
-
 static void put_share(struct json *json, const struct sp_share *share)
 {
 	json_begin(json, "share", '{');
@@ -36,14 +29,11 @@ static void put_frames(struct json *json, const struct annotated *annotated,
 				? annotate_source_line(annotated->sources, place->file, place->line)
 				: NULL;
 		json_begin(json, NULL, '{');
-		if (place->function)
-			json_string(json, "function", place->function);
-		if (place->file)
-			json_string(json, "file", place->file);
+		json_string(json, "function", place->function);
+		json_string(json, "file", place->file);
 		if (place->line)
 			json_unsigned(json, "line", place->line);
-		if (line)
-			json_string(json, "source", line);
+		json_string(json, "source", line);
 		json_end(json, '}');
 	}
 	json_end(json, ']');
@@ -56,14 +46,12 @@ static void put_instruction(struct json *json, const struct annotated *annotated
 	for (size_t i = 0; i < instruction->size && i < SP_CODE_MAX; i++)
 		snprintf(code + 2 * i, 3, "%02x", instruction->code[i]);
 	json_begin(json, NULL, '{');
-	put_address(json, "address", instruction->address);
+	json_hex(json, "address", instruction->address);
 	json_string(json, "code", code);
-	if (instruction->text)
-		json_string(json, "text", instruction->text);
+	json_string(json, "text", instruction->text);
 	if (instruction->has_target)
-		put_address(json, "target", instruction->target);
-	if (instruction->target_name)
-		json_string(json, "target_function", instruction->target_name);
+		json_hex(json, "target", instruction->target);
+	json_string(json, "target_function", instruction->target_name);
 	if (instruction->row)
 		put_weight(json, &instruction->row->self);
 	if (instruction->place)
@@ -83,25 +71,27 @@ void annotate_write_json(const struct annotated *annotated, FILE *out)
 	json_string(&json, "name", info->row->symbol);
 	json_string(&json, "dso", info->row->dso);
 	json_string(&json, "dso_path", info->row->dso_path);
-	if (info->row->build_id)
-		json_string(&json, "build_id", info->row->build_id);
-	put_address(&json, "address", info->address);
+	json_string(&json, "build_id", info->row->build_id);
+	json_hex(&json, "address", info->address);
 	json_bool(&json, "relative", info->is_relative);
 	json_unsigned(&json, "bytes", info->bytes);
 	put_weight(&json, &annotated->function->self);
 	json_end(&json, '}');
+	if (annotated->reported) {
+		json_begin(&json, "report_row", '{');
+		json_string(&json, "function", annotated->reported->function);
+		put_weight(&json, &annotated->reported->self);
+		json_end(&json, '}');
+	}
 	json_string(&json, "shares_of", annotated->is_global ? "event" : "function");
 	json_unsigned(&json, "samples", info->samples);
 	json_unsigned(&json, "weight", info->weight);
 	json_unsigned(&json, "other_samples", info->other_samples);
 	json_unsigned(&json, "left_out_bytes", info->left_out);
 	json_unsigned(&json, "overlapping", info->overlapping);
-	if (info->text_problem)
-		json_string(&json, "text_problem", info->text_problem);
-	if (info->line_problem)
-		json_string(&json, "line_problem", info->line_problem);
-	if (info->file_problem)
-		json_string(&json, "file_problem", info->file_problem);
+	json_string(&json, "text_problem", info->text_problem);
+	json_string(&json, "line_problem", info->line_problem);
+	json_string(&json, "file_problem", info->file_problem);
 	json_begin_lines(&json, "instructions", '[');
 	for (size_t i = 0; i < sp_annotation_count(annotated->annotation); i++)
 		put_instruction(&json, annotated, sp_annotation_code(annotated->annotation, i));

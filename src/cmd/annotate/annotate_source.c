@@ -3,16 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/annotate/annotate.h"
+#include "memory.h"
 
-/* Divides the text of a file into lines. Without memory, it has none. */
+/* Divides the text of a file into lines. */
 static void split(struct annotate_source *source)
 {
 	size_t count = 1;
 	for (const char *at = source->text; (at = strchr(at, '\n')); at++)
 		count++;
-	source->lines = calloc(count, sizeof(*source->lines));
+	source->lines = xcalloc(count, sizeof(*source->lines));
 	char *rest = source->text;
-	while (source->lines && source->line_count < count) {
+	while (source->line_count < count) {
 		source->lines[source->line_count++] = rest;
 		rest += strcspn(rest, "\n");
 		if (*rest)
@@ -25,10 +26,9 @@ static struct annotate_source *find(struct annotate_sources *sources, const char
 	for (size_t i = 0; i < sources->count; i++)
 		if (!strcmp(sources->items[i].path, path))
 			return &sources->items[i];
-	struct annotate_source *source =
-		sources->count < SOURCE_FILES_MAX ? list_push(sources) : NULL;
-	if (!source)
+	if (sources->count == SOURCE_FILES_MAX)
 		return NULL;
+	struct annotate_source *source = list_push(sources);
 	*source = (struct annotate_source){.path = path};
 	char real[PATH_MAX];
 	/* source_read() follows no links. */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cmd/annotate/annotate.h"
 #include "cmd/annotate/jump_lanes.h"
-#include "diag.h"
+#include "input.h"
+#include "memory.h"
 #include "out/format_value.h"
+#include "text.h"
 
 #define INDENT 2
-#define TAB 8
 
 /* Widths of the columns "100.00%" and of numbers of samples. */
 /* Hottest instructions in the head, and number of instructions from which it has them. */
@@ -117,11 +119,62 @@ static void put_hottest(const struct annotate_writer *writer)
 		term_wrap(writer->term, text, 0, 2, 0, writer->out);
 }
 
+/* Formats a share, its interval and its samples in parts: "35.58% (30.9–40.5)", "132 samples". */
+static void format_weight(const struct annotate_writer *writer, const struct sp_weight *weight,
+			  char share_ret[2 * FORMAT_SIZE], char samples_ret[2 * FORMAT_SIZE])
+{
+	char share[FORMAT_SIZE], range[FORMAT_SIZE], count[FORMAT_SIZE];
+	format_range(writer->term, &weight->share, writer->decimals, range);
+	snprintf(share_ret, 2 * FORMAT_SIZE, "%s (%s)", format_share(weight->share.value, share),
+		 remove_padding(range));
+	snprintf(samples_ret, 2 * FORMAT_SIZE, "%s sample%s", format_count(weight->samples, count),
+		 weight->samples == 1 ? "" : "s");
+}
+
+/* Writes the weight of the function's row in the report, if it is not that of the code. */
+static bool put_reported(const struct annotate_writer *writer)
+{
+	const struct sp_weight *code = &writer->annotated->function->self;
+	const struct sp_row *row = writer->annotated->reported;
+	const char *dso = writer->annotated->function->dso;
+	const char *event = writer->annotated->profile->event;
+	bool python = !strncmp(dso, "libpython3.", 11) || !strncmp(dso, "python3", 7);
+	bool more = row && row->self.weight > code->weight;
+	char share[2 * FORMAT_SIZE], samples[2 * FORMAT_SIZE], text[512];
+	/* Code made at run time may have another name in the report. */
+	if (row ? row->self.weight == code->weight : !writer->annotated->function->identity)
+		return false;
+	const char *why =
+		more && python ? "it includes its copies, and what Python's collector calls"
+		: more	       ? "it includes its clones and inlined copies"
+		: python       ? "inlined and Python functions have own rows"
+			       : "inlined functions have own rows";
+	if (row) {
+		format_weight(writer, &row->self, share, samples);
+		snprintf(text, sizeof(text), "%s of %s in the report's row, %s: %s", share, event,
+			 samples, why);
+	} else {
+		snprintf(text, sizeof(text), "no row in the report: %s", why);
+	}
+	term_wrap(writer->term, text, 0, 0, 0, writer->out);
+	return true;
+}
+
+/* Writes that the code has CPU time only, and the command that shows the waits of its callees. */
+static void put_waits(const struct annotate_writer *writer)
+{
+	char *command = input_command("sprof report", writer->annotated->recording);
+	char *text = xasprintf("CPU time only; its waits: %s --callees", command);
+	text = text_append_word(text, writer->annotated->function->symbol);
+	term_wrap(writer->term, text, 0, 0, 0, writer->out);
+	free(text);
+	free(command);
+}
+
 static void put_head(const struct annotate_writer *writer)
 {
 	const struct annotated *annotated = writer->annotated;
-	const struct sp_weight *self = &annotated->function->self;
-	char share[FORMAT_SIZE], range[FORMAT_SIZE], count[FORMAT_SIZE], text[320];
+	char share[2 * FORMAT_SIZE], samples[2 * FORMAT_SIZE], text[512];
 	term_begin(writer->term, TERM_TITLE, writer->out);
 	int used =
 		term_put(writer->term, writer->info->row->symbol, writer->term->width, writer->out);
@@ -134,13 +187,14 @@ static void put_head(const struct annotate_writer *writer)
 	putc('\n', writer->out);
 	if (annotated->quiet)
 		return;
-	snprintf(text, sizeof(text), "%s (%s) of %s, %s sample%s; %" PRIu64 " bytes of code",
-		 format_share(self->share.value, share),
-		 format_range(writer->term, &self->share, writer->decimals, range) +
-			 strspn(range, " "),
-		 annotated->profile->event, format_count(self->samples, count),
-		 self->samples == 1 ? "" : "s", writer->info->bytes);
+	bool differs = put_reported(writer);
+	format_weight(writer, &annotated->function->self, share, samples);
+	snprintf(text, sizeof(text), "%s of %s%s, %s; %" PRIu64 " bytes of code", share,
+		 annotated->profile->event, differs ? " in this code" : "", samples,
+		 writer->info->bytes);
 	term_wrap(writer->term, text, 0, 0, 0, writer->out);
+	if (annotated->waits)
+		put_waits(writer);
 	put_hottest(writer);
 	put_problems(writer);
 	term_begin(writer->term, TERM_DIM, writer->out);
@@ -172,37 +226,17 @@ static void put_titles(const struct annotate_writer *writer)
  */
 static void put_rest(const struct annotate_writer *writer, int column, const char *text)
 {
-	char copy[LINE_BYTES + TAB + 1];
-	size_t size = 0;
-	for (; *text && size < LINE_BYTES; text++) {
-		if (*text == '\r')
-			continue;
-		if (*text != '\t') {
-			copy[size++] = *text;
-			continue;
-		}
-		do
-			copy[size++] = ' ';
-		while (size % TAB);
-	}
-	copy[size] = '\0';
+	char copy[LINE_BYTES + TEXT_TAB + 1];
+	text_expand_tabs(text, strlen(text), LINE_BYTES, copy);
 	int room = writer->term->width ? writer->term->width - column : 0;
 	if (room > 0 || !writer->term->width)
 		term_put(writer->term, copy, room, writer->out);
 	putc('\n', writer->out);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static bool is_same_function(const struct sp_code_place *a, const struct sp_code_place *b)
 {
-	return a && b && a->caller == b->caller &&
-	       (a->function == b->function ||
-		(a->function && b->function && !strcmp(a->function, b->function)));
+	return a && b && a->caller == b->caller && text_is_same(a->function, b->function);
 }
 
 static void put_dim(const struct annotate_writer *writer, const char *text)
@@ -237,7 +271,7 @@ static void put_place(const struct annotate_writer *writer, const struct sp_code
 		if (caller)
 			snprintf(text, sizeof(text),
 				 "%s, inlined at %s:%u into %s:", place->function ?: "?",
-				 base_name(caller->file ?: "?"), caller->line,
+				 text_base_name(caller->file ?: "?"), caller->line,
 				 caller->function ?: symbol);
 		else
 			snprintf(text, sizeof(text), "%s:", place->function ?: symbol);
@@ -249,9 +283,9 @@ static void put_place(const struct annotate_writer *writer, const struct sp_code
 	const char *line = annotate_source_line(annotated->sources, place->file, place->line);
 	term_begin(writer->term, TERM_DIM, writer->out);
 	if (place->line)
-		snprintf(text, sizeof(text), "%s:%u", base_name(place->file), place->line);
+		snprintf(text, sizeof(text), "%s:%u", text_base_name(place->file), place->line);
 	else
-		snprintf(text, sizeof(text), "%s (no line)", base_name(place->file));
+		snprintf(text, sizeof(text), "%s (no line)", text_base_name(place->file));
 	int used = term_put(writer->term, text, writer->term->width, writer->out);
 	term_pad(line ? INDENT : 0, writer->out);
 	put_rest(writer, used + INDENT, line ?: "");
@@ -327,11 +361,7 @@ void annotate_write_text(const struct annotated *annotated, FILE *out)
 		.address_width = address_width(annotation),
 		.out = out,
 	};
-	if (!jump_lanes_init(&writer.lanes, annotation)) {
-		diag_say("out of memory");
-		jump_lanes_deinit(&writer.lanes);
-		return;
-	}
+	jump_lanes_init(&writer.lanes, annotation);
 	put_head(&writer);
 	put_titles(&writer);
 	uint64_t end = writer.info->address;
@@ -342,6 +372,8 @@ void annotate_write_text(const struct annotated *annotated, FILE *out)
 		if (annotated->sources && one->place != place)
 			put_place(&writer, place, one->place);
 		place = one->place;
+		if (annotated->offsets)
+			annotated->offsets[i] = ftell(out);
 		put_instruction(&writer, i, one);
 		end = one->address + one->size;
 	}

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "list.h"
+#include "memory.h"
 
 /* Longest jump with a line, in instructions. */
 #define LONGEST 100
@@ -69,14 +70,13 @@ static void place(struct jump_lanes *lanes, const struct jump *jump)
 	lanes->rows[jump->from].up = jump->from == jump->last;
 }
 
-bool jump_lanes_init(struct jump_lanes *lanes, const struct sp_annotation *annotation)
+void jump_lanes_init(struct jump_lanes *lanes, const struct sp_annotation *annotation)
 {
 	size_t count = sp_annotation_count(annotation);
 	const struct sp_annotation_info *info = sp_annotation_info(annotation);
 	LIST(struct jump) jumps = {0};
-	bool fine = true;
-	*lanes = (struct jump_lanes){.rows = calloc(count + 1, sizeof(*lanes->rows))};
-	for (size_t i = 0; lanes->rows && fine && i < count; i++) {
+	*lanes = (struct jump_lanes){.rows = xcalloc(count + 1, sizeof(*lanes->rows))};
+	for (size_t i = 0; i < count; i++) {
 		const struct sp_code_instruction *one = sp_annotation_code(annotation, i);
 		if (!one->has_target || one->is_call || one->target - info->address >= info->bytes)
 			continue;
@@ -87,10 +87,7 @@ bool jump_lanes_init(struct jump_lanes *lanes, const struct sp_annotation *annot
 			lanes->rows[i].up = one->target <= one->address;
 			continue;
 		}
-		struct jump *jump = list_push(&jumps);
-		fine = jump;
-		if (jump)
-			*jump = (struct jump){at < i ? at : i, at < i ? i : at, i};
+		*list_push(&jumps) = (struct jump){at < i ? at : i, at < i ? i : at, i};
 	}
 	/* Short jumps are nearest to the instructions. */
 	if (jumps.count)
@@ -98,7 +95,6 @@ bool jump_lanes_init(struct jump_lanes *lanes, const struct sp_annotation *annot
 	for (size_t i = 0; i < jumps.count; i++)
 		place(lanes, &jumps.items[i]);
 	free(jumps.items);
-	return lanes->rows && fine;
 }
 
 void jump_lanes_deinit(struct jump_lanes *lanes)

@@ -19,8 +19,7 @@ struct jump_lanes {
 	unsigned int count;	 /* number of lanes that are used */
 };
 
-/* Returns false when out of memory. Call jump_lanes_deinit() in either case. */
-bool jump_lanes_init(struct jump_lanes *lanes, const struct sp_annotation *annotation);
+void jump_lanes_init(struct jump_lanes *lanes, const struct sp_annotation *annotation);
 void jump_lanes_deinit(struct jump_lanes *lanes);
 
 /* Returns the number of columns that jump_lanes_put() writes. */

@@ -20,7 +20,7 @@
 struct archive_arguments {
 	const char *path;
 	struct sp_files files;
-	bool binaries, debuginfod, quiet, verbose, command_lines;
+	bool binaries, code, debuginfod, quiet, verbose, command_lines;
 	uint64_t jobs;
 };
 
@@ -69,10 +69,12 @@ static void print_summary(const char *path, const struct sp_archive_summary *sum
 			  enum readers readers, uid_t owner)
 {
 	char files[64] = "";
+	bool small = summary->bytes < 1000000;
 	if (summary->files)
 		snprintf(files, sizeof(files), ", and %zu of the files", summary->files);
-	diag_say("%s: stored names of %zu addresses in %zu files%s (%.1f MB)", path,
-		 summary->addresses, summary->modules, files, (double)summary->bytes / 1e6);
+	diag_say("%s: stored names of %zu addresses in %zu files%s (%.*f %s)", path,
+		 summary->addresses, summary->modules, files, !small,
+		 (double)summary->bytes / (small ? 1e3 : 1e6), small ? "KB" : "MB");
 	if (summary->left_out)
 		diag_say("%zu files (%.1f MB) were left out: a file may have 1 GiB, a jitdump "
 			 "64 MiB, and perf maps and jitdumps may take 1 GiB of memory in all",
@@ -113,6 +115,7 @@ static int archive(struct sp_ctx *ctx, const struct archive_arguments *archive)
 		.files = &archive->files,
 		.threads = (unsigned int)archive->jobs,
 		.binaries = archive->binaries,
+		.code = archive->code,
 		.hide_arguments = !archive->command_lines,
 		.before_write = readers == READERS_OTHERS ? become_root : NULL,
 	};
@@ -142,6 +145,8 @@ static int archive_run(struct sp_ctx *ctx, int argc, char **argv)
 			      "add to FILE (default: sprof.data)"),
 		OPTION_FLAG(0, "with-binaries", &values.binaries,
 			    "store the sampled programs and libraries, too, for instructions"),
+		OPTION_FLAG(0, "store-code", &values.code,
+			    "store the instructions of sampled functions, for 'sprof annotate'"),
 		OPTION_FLAG(0, "command-lines", &values.command_lines,
 			    "keep the arguments of processes that name no files"),
 		OPTION_STRING(0, "symfs", "DIR", &values.files.symfs,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "diag.h"
 
 int child_exit_like(int status)
 {
@@ -48,4 +49,15 @@ bool child_is_program(const char *word)
 		path += size + (path[size] == ':');
 	}
 	return found && *word;
+}
+
+bool child_check_command(const char *const *command, const struct option_numbers *pids)
+{
+	uint64_t pid;
+	if (!pids->count || !command || !option_text_number(*command, 1, INT32_MAX, &pid) ||
+	    child_is_program(*command))
+		return true;
+	diag_say("-p: there is no program %s; quote process IDs: -p \"$(pidof NAME)\", or -p %d,%s",
+		 *command, (int)pids->items[0], *command);
+	return false;
 }

@@ -7,6 +7,7 @@
 #define CMD_COMMON_CHILD_H
 
 #include <stdbool.h>
+#include "options.h"
 
 /*
  * Ends this process as `status` of waitpid(2) describes: returns the exit status, or raises the signal
@@ -16,5 +17,11 @@ int child_exit_like(int status);
 
 /* Returns whether `word` names a program: a path, or an executable file in PATH. */
 bool child_is_program(const char *word);
+
+/*
+ * Returns false, after printing the error, if `command` begins with a number and is no program: the
+ * shell splits the process IDs of -p $(pidof NAME) without quotes. `command` may be NULL.
+ */
+bool child_check_command(const char *const *command, const struct option_numbers *pids);
 
 #endif

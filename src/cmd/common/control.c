@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "diag.h"
+#include "memory.h"
 #include "options.h"
 
 static const struct {
@@ -49,7 +50,7 @@ static int fifo_of(const char *path, char **made_ret)
 	struct stat stat = {0};
 	int errnum = mkfifo(path, 0600) ? errno : 0;
 	if (!errnum)
-		*made_ret = strdup(path);
+		*made_ret = xstrdup(path);
 	int found = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	bool there = found >= 0 && !fstat(found, &stat), good = there && S_ISFIFO(stat.st_mode);
 	bool trusted = stat.st_uid == geteuid() || !stat.st_uid;
@@ -72,8 +73,8 @@ static int fifo_of(const char *path, char **made_ret)
 bool control_open(struct control *control, const char *text)
 {
 	bool fifo = !strncmp(text, "fifo:", 5);
-	char *copy = strdup(text), *rest = copy;
-	if (!copy || (!fifo && strncmp(text, "fd:", 3))) {
+	char *copy = xstrdup(text), *rest = copy;
+	if (!fifo && strncmp(text, "fd:", 3)) {
 		diag_say("--control: '%s' is not fd:N[,M] or fifo:PATH[,PATH]", text);
 		free(copy);
 		return false;

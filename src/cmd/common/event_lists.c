@@ -10,32 +10,18 @@ void event_lists_deinit(struct event_lists *lists)
 	*lists = (struct event_lists){0};
 }
 
-static struct sp_event_list *add(struct event_lists *lists)
-{
-	struct sp_event_list *list = list_push(lists);
-	if (list)
-		*list = (struct sp_event_list){0};
-	else
-		diag_say("out of memory");
-	return list;
-}
-
 bool event_lists_parse(const struct option *option, const char *text)
 {
-	struct sp_event_list *list = add(option->value);
-	if (list)
-		list->events = text;
-	return list;
+	struct event_lists *lists = option->value;
+	*list_push(lists) = (struct sp_event_list){.events = text};
+	return true;
 }
 
 bool event_lists_parse_pfm(const struct option *option, const char *text)
 {
-	struct sp_event_list *list = add(option->value);
-	if (list) {
-		list->events = text;
-		list->pfm = true;
-	}
-	return list;
+	struct event_lists *lists = option->value;
+	*list_push(lists) = (struct sp_event_list){.events = text, .pfm = true};
+	return true;
 }
 
 /*

@@ -65,7 +65,8 @@ void input_options_add_filter(struct selection *s, struct option_table *table)
 		OPTION_GROUP("Filters:"),
 		OPTION_STRINGS('c', "comms", "NAMES", &s->comms, "select commands (thread names)"),
 		OPTION_STRINGS('d', "dsos", "NAMES", &s->dsos, "select programs and libraries"),
-		OPTION_STRINGS('S', "symbols", "NAMES", &s->symbols, "select sampled functions"),
+		OPTION_STRINGS('S', "symbols", "NAMES", &s->symbols,
+			       "select sampled functions (whole names)"),
 		OPTION_NUMBERS(0, "pid", "PIDS", &s->pids, "select processes"),
 		OPTION_NUMBERS(0, "tid", "TIDS", &s->tids, "select threads", .rare = true),
 		OPTION_NUMBERS('C', "cpu", "CPUS", &s->cpus, "select CPUs, such as 0,4-7",
@@ -96,8 +97,8 @@ bool input_options_check_regex(const struct option *option, const char *text)
 
 static bool parse_regex(const struct option *option, const char *text)
 {
-	return input_options_check_regex(option, text) &&
-	       option_strings_push(option->value, text, strlen(text));
+	option_strings_push(option->value, text, strlen(text));
+	return input_options_check_regex(option, text);
 }
 
 void input_options_add_stack_filter(struct selection *s, struct option_table *table)
@@ -165,6 +166,11 @@ struct sp_files input_options_files(const struct selection *selection)
 		.kallsyms = selection->kallsyms,
 		.unwinder = selection->unwinder,
 	};
+}
+
+bool input_options_has_event(const struct selection *selection, const char *event)
+{
+	return !selection->events.count || option_strings_has(&selection->events, event);
 }
 
 bool input_options_is_filtered(const struct selection *selection)

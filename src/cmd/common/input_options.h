@@ -52,6 +52,9 @@ struct sp_filter input_options_filter(const struct selection *selection,
 				      const struct sp_recording *recording);
 struct sp_files input_options_files(const struct selection *selection);
 
+/* Returns whether the event has one of the names of -e; without -e, all events do. */
+bool input_options_has_event(const struct selection *selection, const char *event);
+
 /* Returns whether any option filters samples. */
 bool input_options_is_filtered(const struct selection *selection);
 

@@ -6,6 +6,7 @@
 #include "cmd/info/info.h"
 #include "diag.h"
 #include "input.h"
+#include "memory.h"
 #include "pager.h"
 
 static bool open_next(struct recordings *recordings, struct sp_ctx *ctx, const char *path)
@@ -25,14 +26,7 @@ static bool recordings_open(struct recordings *recordings, const struct selectio
 {
 	size_t most = selection->operand_count + 1;
 	bool fine = true;
-	*recordings = (struct recordings){
-		.items = calloc(most, sizeof(*recordings->items)),
-		.times = calloc(most, TIME_RANGES * sizeof(*recordings->times)),
-	};
-	if (!recordings->items || !recordings->times) {
-		diag_say("out of memory");
-		return false;
-	}
+	*recordings = (struct recordings){.items = xcalloc(most, sizeof(*recordings->items))};
 	if (selection->input || !selection->operand_count)
 		fine = open_next(recordings, ctx, selection->input);
 	for (size_t i = 0; fine && i < selection->operand_count; i++)
@@ -40,7 +34,7 @@ static bool recordings_open(struct recordings *recordings, const struct selectio
 	return fine;
 }
 
-static void recordings_close(struct recordings *recordings)
+void recordings_close(struct recordings *recordings)
 {
 	for (size_t i = 0; i < recordings->count; i++)
 		sp_reader_free(recordings->items[i].reader);
@@ -48,16 +42,8 @@ static void recordings_close(struct recordings *recordings)
 	free(recordings->times);
 }
 
-static bool has_name(const struct option_strings *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], name))
-			return true;
-	return false;
-}
-
-/* Adds the names of events that match the pattern. Returns false when out of memory. */
-static bool match_events(const struct sp_reader *reader, const char *pattern,
+/* Adds the names of events that match the pattern. */
+static void match_events(const struct sp_reader *reader, const char *pattern,
 			 struct option_strings *names, bool *found)
 {
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
@@ -65,11 +51,9 @@ static bool match_events(const struct sp_reader *reader, const char *pattern,
 		if (!sp_event_matches(event, pattern))
 			continue;
 		*found = true;
-		if (!has_name(names, event->name) &&
-		    !option_strings_push(names, event->name, strlen(event->name)))
-			return false;
+		if (!option_strings_has(names, event->name))
+			option_strings_push(names, event->name, strlen(event->name));
 	}
-	return true;
 }
 
 /* Adds the names of all events that match -e. Returns false after printing the error. */
@@ -81,36 +65,34 @@ static bool match_all(const struct recordings *recordings, const struct option_s
 		const char *pattern = patterns->items[i];
 		bool found = false;
 		for (size_t j = 0; j < recordings->count; j++)
-			if (!match_events(recordings->items[j].reader, pattern, names, &found))
-				return false;
+			match_events(recordings->items[j].reader, pattern, names, &found);
 		if (found)
 			continue;
-		if (recordings->count > 1)
+		if (recordings->count > 1) {
 			diag_say("no recording has an event '%s'; 'sprof info -i FILE' lists a "
 				 "recording's events", pattern);
-		else
-			diag_say("%s has no event '%s'; 'sprof info' lists its events",
-				 sp_reader_info(reader)->path, pattern);
+			return false;
+		}
+		const char *path = sp_reader_info(reader)->path;
+		char *command = input_command("sprof info", path);
+		diag_say("%s has no event '%s'; '%s' lists its events", path, pattern,
+			 command);
+		free(command);
 		return false;
 	}
 	return true;
 }
 
-/*
- * Adds the names of a recording's events that are in `matched`, and those of sums of such events.
- * Returns false when out of memory.
- */
-static bool name_events(const struct sp_reader *reader, const struct option_strings *matched,
+/* Adds names of a recording's events: those in `matched`, and those of sums of such events. */
+static void name_events(const struct sp_reader *reader, const struct option_strings *matched,
 			struct option_strings *names)
 {
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
-		if ((event->added_count || has_name(matched, event->name)) &&
-		    !has_name(names, event->name) &&
-		    !option_strings_push(names, event->name, strlen(event->name)))
-			return false;
+		if ((event->added_count || option_strings_has(matched, event->name)) &&
+		    !option_strings_has(names, event->name))
+			option_strings_push(names, event->name, strlen(event->name));
 	}
-	return true;
 }
 
 /* Adds up events of hybrid CPUs. Returns false after printing the error. */
@@ -134,7 +116,7 @@ bool recordings_select_events(const struct recordings *recordings, struct select
 	bool done = match_all(recordings, &selection->events, &matched) &&
 		    (!add_up || add_up_pmus(recordings, &matched));
 	for (size_t i = 0; done && i < recordings->count && matched.count; i++)
-		done = name_events(recordings->items[i].reader, &matched, &names);
+		name_events(recordings->items[i].reader, &matched, &names);
 	option_strings_deinit(&matched);
 	option_strings_deinit(&selection->events);
 	selection->events = names;
@@ -143,10 +125,13 @@ bool recordings_select_events(const struct recordings *recordings, struct select
 
 bool recordings_resolve_times(struct recordings *recordings, const struct selection *selection)
 {
+	if (!recordings->times)
+		recordings->times =
+			xcalloc(recordings->count, TIME_RANGES * sizeof(*recordings->times));
 	for (size_t i = 0; i < recordings->count; i++) {
 		struct sp_recording *recording = &recordings->items[i];
 		struct sp_time_span *times = recordings->times + i * TIME_RANGES;
-		if (!time_ranges_settle(&selection->times, recording->reader, times))
+		if (!time_ranges_resolve(&selection->times, recording->reader, times))
 			return false;
 		recording->times = times;
 		recording->time_count = selection->times.count;

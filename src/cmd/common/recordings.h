@@ -7,9 +7,12 @@
 
 struct recordings {
 	struct sp_recording *items; /* recordings and their readers, which recordings_close() frees */
-	struct sp_time_span *times; /* parts of --time, TIME_RANGES for each recording */
+	struct sp_time_span *times; /* parts of --time, TIME_RANGES for each recording; or NULL */
 	size_t count;
 };
+
+/* Frees the readers and the arrays. Zeroed recordings are allowed. */
+void recordings_close(struct recordings *recordings);
 
 /*
  * Replaces the patterns of -e by the names of the events that they match. `add_up`: also adds up

@@ -14,14 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 #include "diag.h"
+#include "memory.h"
 
 const char **session_cmdline(int argc, char **argv)
 {
-	const char **words = calloc((size_t)argc + 3, sizeof(*words));
-	if (!words) {
-		diag_say("out of memory");
-		return NULL;
-	}
+	const char **words = xcalloc((size_t)argc + 3, sizeof(*words));
 	words[0] = "sprof";
 	memcpy(words + 1, argv, (size_t)argc * sizeof(*argv));
 	return words;

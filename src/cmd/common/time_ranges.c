@@ -7,6 +7,7 @@
 #include <time.h>
 #include "diag.h"
 #include "input.h"
+#include "memory.h"
 #include "options.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -139,9 +140,9 @@ static bool parse_range(const char *text, struct time_range *range)
 bool time_ranges_parse(struct time_ranges *ranges, const char *text)
 {
 	bool parts = strchr(text, '%'), fine = true;
-	char *copy = strdup(text), *rest = copy, *word;
+	char *copy = xstrdup(text), *rest = copy, *word;
 	ranges->count = 0;
-	while (fine && copy && (word = strsep(&rest, parts ? ", " : " "))) {
+	while (fine && (word = strsep(&rest, parts ? ", " : " "))) {
 		if (!*word)
 			continue;
 		fine = ranges->count < TIME_RANGES;
@@ -151,7 +152,7 @@ bool time_ranges_parse(struct time_ranges *ranges, const char *text)
 		*range = (struct time_range){0};
 		fine = parts ? parse_percent(word, range) : parse_range(word, range);
 	}
-	fine = fine && copy && ranges->count;
+	fine = fine && ranges->count;
 	free(copy);
 	return fine;
 }
@@ -178,7 +179,7 @@ static uint64_t wall_of(const struct recorded *of, uint64_t ns)
  * Converts a time of day: without a date, of the day on which the recording began. It is of the
  * next day if that is within the recording, or if it were before `from_ns`, the range's begin.
  */
-static uint64_t settle_wall(const struct range_time *moment, const struct recorded *of,
+static uint64_t resolve_wall(const struct range_time *moment, const struct recorded *of,
 			    uint64_t from_ns)
 {
 	time_t began = (time_t)(wall_of(of, of->first_ns) / NS_PER_S);
@@ -209,13 +210,14 @@ static uint64_t settle_wall(const struct range_time *moment, const struct record
 	}
 }
 
-static uint64_t settle(const struct range_time *moment, const struct recorded *of, uint64_t from_ns)
+static uint64_t resolve_moment(const struct range_time *moment, const struct recorded *of,
+			       uint64_t from_ns)
 {
 	switch (moment->kind) {
 	case MOMENT_OFFSET:
 		return add_clamped(of->first_ns, moment->ns);
 	case MOMENT_WALL:
-		return settle_wall(moment, of, from_ns);
+		return resolve_wall(moment, of, from_ns);
 	case MOMENT_LENGTH:
 		return add_clamped(from_ns, moment->ns);
 	default:
@@ -223,7 +225,7 @@ static uint64_t settle(const struct range_time *moment, const struct recorded *o
 	}
 }
 
-static struct sp_time_span settle_range(const struct time_range *range, const struct recorded *of)
+static struct sp_time_span resolve_range(const struct time_range *range, const struct recorded *of)
 {
 	double length = (double)(of->last_ns - of->first_ns);
 	/* The end is exclusive: parts such as 0%-10% and 10%-20% share no sample. */
@@ -231,16 +233,16 @@ static struct sp_time_span settle_range(const struct time_range *range, const st
 		return (struct sp_time_span){
 			of->first_ns + (uint64_t)(length * range->from),
 			range->to >= 1 ? 0 : of->first_ns + (uint64_t)(length * range->to)};
-	uint64_t begin_ns = settle(&range->begin, of, 0);
+	uint64_t begin_ns = resolve_moment(&range->begin, of, 0);
 	if (!range->has_end)
 		return (struct sp_time_span){begin_ns, 0};
 	/* Converts an inclusive end to an exclusive one; 0 stands for no end. */
 	bool inclusive = range->end.kind != MOMENT_LENGTH;
 	return (struct sp_time_span){
-		begin_ns, add_clamped(settle(&range->end, of, begin_ns), inclusive)};
+		begin_ns, add_clamped(resolve_moment(&range->end, of, begin_ns), inclusive)};
 }
 
-bool time_ranges_settle(const struct time_ranges *ranges, struct sp_reader *reader,
+bool time_ranges_resolve(const struct time_ranges *ranges, struct sp_reader *reader,
 			struct sp_time_span *ret)
 {
 	struct recorded of = {.info = sp_reader_info(reader)};
@@ -263,6 +265,6 @@ bool time_ranges_settle(const struct time_ranges *ranges, struct sp_reader *read
 		return false;
 	}
 	for (size_t i = 0; i < ranges->count; i++)
-		ret[i] = settle_range(&ranges->items[i], &of);
+		ret[i] = resolve_range(&ranges->items[i], &of);
 	return true;
 }

@@ -46,7 +46,7 @@ bool time_ranges_parse(struct time_ranges *ranges, const char *text);
  * Converts all ranges to a recording's clock, in ret[]. Prints an error and returns false if they
  * need what the recording lacks, such as the time of day.
  */
-bool time_ranges_settle(const struct time_ranges *ranges, struct sp_reader *reader,
+bool time_ranges_resolve(const struct time_ranges *ranges, struct sp_reader *reader,
 			struct sp_time_span *ret);
 
 #endif

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "diag.h"
 #include "output_file.h"
+#include "progress.h"
 
 /* Exit statuses with --fail-on. Failures are EXIT_RECORDER, so that scripts can tell them apart. */
 enum { STATUS_NOTHING, STATUS_FOUND, STATUS_INCONCLUSIVE };
@@ -39,15 +40,14 @@ static int exit_status(const struct comparison *comparison)
 static int write_output(const struct comparison *comparison)
 {
 	const struct diff_arguments *arguments = comparison->arguments;
-	struct output_file file;
-	if (!arguments->output) {
-		arguments->write(comparison, stdout);
-		return 0;
-	}
-	if (!output_file_open(&file, arguments->output))
+	struct output_file file = {.out = stdout};
+	if (arguments->output && !output_file_open(&file, arguments->output))
 		return 1;
+	struct progress progress;
+	progress_begin_writing(&progress, arguments->output && !arguments->selection.quiet);
 	arguments->write(comparison, file.out);
-	return output_file_close(&file, true);
+	progress_end(&progress);
+	return arguments->output ? output_file_close(&file, true) : 0;
 }
 
 static int compare(struct sp_ctx *ctx, const struct diff_arguments *arguments)

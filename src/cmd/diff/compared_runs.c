@@ -9,7 +9,9 @@
 #include "cmd/diff/comparison.h"
 #include "diag.h"
 #include "input.h"
+#include "memory.h"
 #include "progress.h"
+#include "text.h"
 
 /* Part of the samples that may be lost without a note. */
 #define LOST_LIMIT 0.01
@@ -47,11 +49,13 @@ static bool has_name(const char *const *names, size_t count, const char *name)
 #define HAS_NAME(names, name) has_name(names, sizeof(names) / sizeof(*(names)), name)
 
 /*
- * Returns the number of words of an option; 0: it selects other than a whole run. `word` begins
- * with '-'.
+ * Returns the number of words of an option or operand; 0: the option selects other than a whole
+ * run.
  */
 static size_t option_words(const char *word)
 {
+	if (*word != '-')
+		return 1;
 	for (size_t i = 0; i < sizeof(short_names) / sizeof(*short_names); i++)
 		if (word[1] == '-' && !strcmp(word + 2, short_names[i]))
 			return 1;
@@ -90,15 +94,46 @@ static const char *const *find_command(const char *const *words)
 	return words[at] ? words + at : NULL;
 }
 
-/* Returns the words joined by blanks, for the caller to free; NULL when out of memory. */
+/* Returns the words joined by blanks, for the caller to free. */
 static char *join_words(const char *const *words)
 {
 	size_t size = 1;
 	for (size_t i = 0; words[i]; i++)
 		size += strlen(words[i]) + 1;
-	char *text = calloc(size, 1), *end = text;
-	for (size_t i = 0; text && words[i]; i++)
+	char *text = xcalloc(size, 1), *end = text;
+	for (size_t i = 0; words[i]; i++)
 		end = stpcpy(stpcpy(end, i ? " " : ""), words[i]);
+	return text;
+}
+
+/* Options of `record` that are of one recording or comparison. */
+static const char *const single_names[] = {"output", "repeat", "versus", "quiet"};
+
+/*
+ * Returns sprof's options of the recording, without those of one recording, quoted for a shell;
+ * NULL if there are none, or if another program made it. `command` ends them.
+ */
+static char *quote_options(const char *const *words, const char *const *command)
+{
+	if (!words[0] || strcmp(text_base_name(words[0]), "sprof") || !words[1])
+		return NULL;
+	char *text = xstrdup("");
+	for (const char *const *word = words + 2; word < command && strcmp(*word, "--");) {
+		size_t count = option_words(*word);
+		bool single = !strncmp(*word, "-o", 2) || !strncmp(*word, "-q", 2) ||
+			      (!strncmp(*word, "--", 2) && HAS_NAME(single_names, *word + 2));
+		for (; count && word < command; count--, word++)
+			if (!single)
+				text = text_append_word(text, *word);
+	}
+	return text;
+}
+
+static char *quote_command(const char *const *words)
+{
+	char *text = xstrdup("");
+	for (; *words; words++)
+		text = text_append_word(text, *words);
 	return text;
 }
 
@@ -106,7 +141,7 @@ static char *join_words(const char *const *words)
 
 static char *copy_text(const char *text)
 {
-	return text ? strdup(text) : NULL;
+	return text ? xstrdup(text) : NULL;
 }
 
 /* Sets what the header states. */
@@ -119,6 +154,8 @@ static void describe_run(struct diff_run *run, const struct sp_reader *reader,
 	run->cpu = copy_text(info->cpudesc);
 	run->event = copy_text(event->name);
 	run->command = command ? join_words(command) : NULL;
+	run->again = command ? quote_command(command) : NULL;
+	run->options = command ? quote_options(info->cmdline, command) : NULL;
 	run->is_part = info->cmdline && !command;
 	if (info->has_clock && info->first_sample_ns)
 		run->started_ns = info->clock_wall_ns + info->first_sample_ns - info->clock_ns;
@@ -152,18 +189,24 @@ static size_t choose_profile(const struct comparison *comparison,
 static void note_other_events(struct comparison *comparison, const struct sp_analysis *analysis,
 			      size_t chosen)
 {
-	char *text = NULL;
+	char *text;
 	size_t size;
-	FILE *list = open_memstream(&text, &size);
-	for (size_t i = 0, count = 0; list && i < sp_analysis_profile_count(analysis); i++)
-		if (i != chosen && sp_analysis_profile(analysis, i)->samples)
+	FILE *list = text_stream_open(&text, &size);
+	for (size_t i = 0, count = 0; i < sp_analysis_profile_count(analysis); i++)
+		if (i != chosen && sp_analysis_profile(analysis, i)->samples &&
+		    !event_is_of_switches(sp_analysis_event(analysis, i)->name))
 			fprintf(list, "%s%s", count++ ? ", " : "",
 				sp_analysis_event(analysis, i)->name);
-	if (list && !fclose(list) && size)
+	text_stream_close(list, &text);
+	const char *name = sp_analysis_event(analysis, chosen)->name;
+	if (event_is_of_switches(name))
+		comparison_note(comparison, "samples of %s end in the scheduler; --mode off-cpu "
+				"compares the functions that wait", name);
+	else if (size)
 		comparison_note(comparison,
 				"%s is compared; the recordings have other events, too, which -e "
 				"compares: %s",
-				sp_analysis_event(analysis, chosen)->name, text);
+				name, text);
 	free(text);
 }
 
@@ -174,13 +217,11 @@ static void note_other_events(struct comparison *comparison, const struct sp_ana
 static uint64_t counted_time(const char *path)
 {
 	static const char key[] = "\"task_clock_ns\": ";
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char *runs = NULL, *entry = NULL, *line = NULL;
+	const char *name = text_base_name(path);
+	char *runs = xasprintf("%.*sruns.json", (int)(name - path), path);
+	char *entry = xasprintf("\"file\": \"%s\"", name), *line = NULL;
 	size_t capacity = 0;
 	uint64_t time_ns = 0;
-	if (asprintf(&runs, "%.*sruns.json", (int)(name - path), path) < 0 ||
-	    asprintf(&entry, "\"file\": \"%s\"", name) < 0)
-		return 0;
 	FILE *file = fopen(runs, "re");
 	while (file && getline(&line, &capacity, file) > 0) {
 		const char *value = strstr(line, entry) ? strstr(line, key) : NULL;
@@ -197,9 +238,11 @@ static uint64_t counted_time(const char *path)
 
 static struct sp_error *analyse(const struct comparison *comparison, struct sp_ctx *ctx,
 				struct sp_reader *reader, struct sp_names *names,
+				const struct sp_time_span *times, size_t time_count,
 				struct sp_analysis **ret)
 {
 	const struct diff_arguments *arguments = comparison->arguments;
+	const struct sp_recording recording = {.times = times, .time_count = time_count};
 	bool lines = false;
 	for (size_t i = 0; i < arguments->key_count; i++)
 		lines |= arguments->keys[i] != SP_KEY_SYMBOL && arguments->keys[i] != SP_KEY_DSO;
@@ -219,7 +262,7 @@ static struct sp_error *analyse(const struct comparison *comparison, struct sp_c
 		.size = sizeof(samples),
 		.mode = (enum sp_mode)arguments->mode,
 	};
-	const struct sp_filter filter = input_options_filter(&arguments->selection, NULL);
+	const struct sp_filter filter = input_options_filter(&arguments->selection, &recording);
 	const struct sp_files files = input_options_files(&arguments->selection);
 	const struct sp_analysis_options options = {
 		.size = sizeof(options),
@@ -240,7 +283,7 @@ static bool counts_fit(const struct diff_arguments *arguments, const struct sp_p
 {
 	const struct selection *s = &arguments->selection;
 	return arguments->mode == SP_MODE_CPU && profile->weight_is_time && !s->comms.count &&
-	       !s->dsos.count && !s->symbols.count;
+	       !arguments->time_texts[SP_DIFF_BASE] && !s->dsos.count && !s->symbols.count;
 }
 
 /* Adds one recording. Returns false after printing the error. */
@@ -249,10 +292,17 @@ static bool read_run(struct comparison *comparison, struct sp_ctx *ctx, struct s
 {
 	struct diff_run *run = &comparison->runs[comparison->run_count];
 	struct sp_analysis *analysis = NULL;
+	struct sp_time_span times[TIME_RANGES];
+	const struct time_ranges *ranges = &comparison->arguments->times[side];
 	struct sp_reader *reader = input_open(ctx, path);
 	if (!reader)
 		return false;
-	struct sp_error *error = analyse(comparison, ctx, reader, names, &analysis);
+	if (!time_ranges_resolve(ranges, reader, times)) {
+		sp_reader_free(reader);
+		return false;
+	}
+	struct sp_error *error =
+		analyse(comparison, ctx, reader, names, times, ranges->count, &analysis);
 	size_t chosen = error ? 0 : choose_profile(comparison, analysis);
 	bool found = !error && chosen < sp_analysis_profile_count(analysis);
 	if (found) {
@@ -264,6 +314,7 @@ static bool read_run(struct comparison *comparison, struct sp_ctx *ctx, struct s
 				fmax(1, (double)(profile->samples + profile->lost_own)),
 		};
 		describe_run(run, reader, sp_analysis_event(analysis, chosen));
+		run->is_part |= ranges->count > 0;
 		if (!comparison->run_count && comparison->arguments->mode == SP_MODE_CPU)
 			note_other_events(comparison, analysis, chosen);
 		comparison->run_count++;
@@ -296,16 +347,13 @@ bool diff_runs_read(struct comparison *comparison, struct sp_ctx *ctx)
 	comparison->term = term_of_stdout(arguments->output ? TERM_COLOUR_NEVER : TERM_COLOUR_AUTO);
 	if (arguments->output)
 		comparison->term.width = 0;
-	comparison->runs = calloc(arguments->paths[0].count + arguments->paths[1].count,
-				  sizeof(*comparison->runs));
+	comparison->runs = xcalloc(arguments->paths[0].count + arguments->paths[1].count,
+				   sizeof(*comparison->runs));
 	struct sp_error *error = sp_diff_new(&comparison->diff);
 	if (!error)
 		error = sp_names_new(&names);
-	bool done = !error && comparison->runs;
-	if (error)
-		diag_error(error);
-	else if (!done)
-		diag_say("out of memory");
+	bool done = !error;
+	diag_error(error);
 	progress_begin(&progress, ctx,
 		       !arguments->selection.quiet && !arguments->selection.verbose);
 	for (size_t side = 0; side < 2; side++)
@@ -329,8 +377,8 @@ static int by_start(const void *a, const void *b)
 static bool is_blockwise(const struct comparison *comparison)
 {
 	size_t changes = 0;
-	struct diff_run **order = calloc(comparison->run_count + 1, sizeof(struct diff_run *));
-	bool known = order && comparison_runs(comparison, SP_DIFF_BASE) > 1 &&
+	struct diff_run **order = xcalloc(comparison->run_count + 1, sizeof(struct diff_run *));
+	bool known = comparison_runs(comparison, SP_DIFF_BASE) > 1 &&
 		     comparison_runs(comparison, SP_DIFF_NEW) > 1;
 	for (size_t i = 0; known && i < comparison->run_count; i++) {
 		order[i] = &comparison->runs[i];
@@ -363,7 +411,7 @@ static void choose_measure(struct comparison *comparison)
 			comparison,
 			"%s is not one whole run of a command, so shares are compared: a share "
 			"changes, too, if only other functions became slower",
-			part->path);
+			comparison->arguments->time_texts[part->side] ?: part->path);
 }
 
 bool diff_runs_check(struct comparison *comparison)
@@ -373,12 +421,16 @@ bool diff_runs_check(struct comparison *comparison)
 	for (size_t i = 0; i < comparison->run_count; i++) {
 		const struct diff_run *run = &comparison->runs[i];
 		if (are_known_and_differ(run->event, first->event)) {
-			diag_say("%s has samples of %s, %s of %s; choose an event of both by -e",
-				 first->path, first->event, run->path, run->event);
+			diag_say("%s has samples of %s, %s of %s; choose an event of both by -e, "
+				 "or record %s with -e %s", first->path, first->event, run->path,
+				 run->event, run->path, first->event);
 			return false;
 		}
 		if (!run->samples) {
-			diag_say("%s has no samples; 'sprof report' prints the reason", run->path);
+			char *command = input_command("sprof report", run->path);
+			diag_say("%s has no samples; '%s' prints the reason", run->path,
+				 command);
+			free(command);
 			return false;
 		}
 		if (run->frequency != first->frequency || run->period != first->period)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "memory.h"
 
 void comparison_deinit(struct comparison *comparison)
 {
@@ -12,6 +13,8 @@ void comparison_deinit(struct comparison *comparison)
 		free(comparison->runs[i].cpu);
 		free(comparison->runs[i].event);
 		free(comparison->runs[i].command);
+		free(comparison->runs[i].again);
+		free(comparison->runs[i].options);
 	}
 	for (size_t i = 0; i < comparison->note_count; i++)
 		free(comparison->notes[i]);
@@ -28,17 +31,12 @@ bool comparison_is_tested(const struct comparison *comparison)
 void comparison_note(struct comparison *comparison, const char *format, ...)
 {
 	size_t most = sizeof(comparison->notes) / sizeof(*comparison->notes);
-	char *text;
 	va_list args;
-	va_start(args, format);
-	int size = vasprintf(&text, format, args);
-	va_end(args);
-	if (size < 0)
+	if (comparison->note_count == most)
 		return;
-	if (comparison->note_count < most)
-		comparison->notes[comparison->note_count++] = text;
-	else
-		free(text);
+	va_start(args, format);
+	comparison->notes[comparison->note_count++] = xvasprintf(format, args);
+	va_end(args);
 }
 
 size_t comparison_runs(const struct comparison *comparison, enum sp_diff_side side)
@@ -84,8 +82,8 @@ const struct sp_diff_node **comparison_path(const struct comparison *comparison,
 	*depth = 0;
 	for (size_t at = node; at; at = sp_diff_node(comparison->diff, at)->parent)
 		++*depth;
-	const struct sp_diff_node **path = calloc(*depth + 1, sizeof(*path));
-	for (size_t at = node, i = *depth; path && at; at = path[i]->parent)
+	const struct sp_diff_node **path = xcalloc(*depth + 1, sizeof(*path));
+	for (size_t at = node, i = *depth; at; at = path[i]->parent)
 		path[--i] = sp_diff_node(comparison->diff, at);
 	return path;
 }

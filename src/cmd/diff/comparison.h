@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sprof/sprof.h>
 #include "cmd/common/input_options.h"
+#include "cmd/common/time_ranges.h"
 #include "term.h"
 
 enum { DIFF_KEYS = 4 };
@@ -19,6 +20,8 @@ struct comparison;
 struct diff_arguments {
 	struct selection selection;
 	struct option_strings paths[2]; /* recordings of each side, by enum sp_diff_side */
+	struct time_ranges times[2]; /* --time of each side */
+	const char *time_texts[2];   /* the same as given; NULL: all of the time */
 	enum sp_key keys[DIFF_KEYS];
 	size_t key_count;
 	enum diff_by by;
@@ -33,6 +36,8 @@ struct diff_arguments {
 /* A recording, as far as the comparison depends on it. */
 struct diff_run {
 	char *path, *cpu, *event, *command; /* NULL: unknown */
+	char *again, *options; /* command, and sprof's options before it, quoted for a shell; NULL:
+				* unknown */
 	enum sp_diff_side side;
 	uint64_t started_ns; /* time of day; 0: unknown */
 	uint64_t frequency;  /* samples a second, or 0 */
@@ -77,21 +82,20 @@ void comparison_note(struct comparison *comparison, const char *format, ...)
 bool comparison_is_tested(const struct comparison *comparison);
 size_t comparison_runs(const struct comparison *comparison, enum sp_diff_side side);
 
-/*
- * Returns the nodes of the call tree from below the root to a node, for the caller to free; NULL
- * when out of memory.
- */
+/* Returns the nodes of the call tree from below the root to a node, for the caller to free. */
 const struct sp_diff_node **comparison_path(const struct comparison *comparison, size_t node,
 					    size_t *depth);
 
 /* Returns one word for all: "slower", "faster", "changed", "same", "inconclusive" or "untested". */
 const char *comparison_verdict(const struct comparison *comparison);
 
+/* Write the formats. Write errors stay in `out`. */
 void diff_write_text(const struct comparison *comparison, FILE *out);
 void diff_write_markdown(const struct comparison *comparison, FILE *out);
 void diff_write_json(const struct comparison *comparison, FILE *out);
 /* Writes "stack COUNT COUNT" for difffolded.pl and flamegraph.pl: base and new. */
 void diff_write_folded(const struct comparison *comparison, FILE *out);
 void diff_write_csv(const struct comparison *comparison, FILE *out);
+void diff_write_html(const struct comparison *comparison, FILE *out);
 
 #endif

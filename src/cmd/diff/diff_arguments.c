@@ -8,6 +8,7 @@
 #include "cmd/diff/comparison.h"
 #include "command.h"
 #include "diag.h"
+#include "memory.h"
 #include "out/output.h"
 
 static bool parse_keys(const struct option *option, const char *text)
@@ -16,7 +17,8 @@ static bool parse_keys(const struct option *option, const char *text)
 					    SP_KEY_FUNCTION, SP_KEY_SRCFILE, SP_KEY_SRCLINE};
 	struct diff_arguments *arguments = option->value;
 	struct option_strings words = {0};
-	bool fine = option_strings_add(&words, text);
+	bool fine = true;
+	option_strings_add(&words, text);
 	arguments->key_count = 0;
 	for (size_t i = 0; fine && i < words.count; i++) {
 		enum sp_key key;
@@ -51,7 +53,23 @@ static bool parse_mode(const struct option *option, const char *text)
 	return option_store_mode(option, text, SP_MODE_LATENCY);
 }
 
-#define FORMAT_NAMES "text, json, csv, markdown or folded"
+/* The first --time is of both sides, and a second one of the new runs. */
+static bool parse_time(const struct option *option, const char *text)
+{
+	struct diff_arguments *arguments = option->value;
+	struct time_ranges ranges = {0};
+	bool is_second = arguments->time_texts[SP_DIFF_BASE] != NULL;
+	if (!time_ranges_parse(&ranges, text) ||
+	    arguments->time_texts[SP_DIFF_NEW] != arguments->time_texts[SP_DIFF_BASE])
+		return option_reject(option, text, "a range, as 0%-50% or +1.5,+3, at most twice");
+	for (size_t side = is_second; side < 2; side++) {
+		arguments->times[side] = ranges;
+		arguments->time_texts[side] = text;
+	}
+	return true;
+}
+
+#define FORMAT_NAMES "text, json, csv, markdown, folded or html"
 
 /* Returns whether there is a format of that name, and chooses it. */
 static bool choose_format(struct diff_arguments *arguments, const char *name)
@@ -62,7 +80,7 @@ static bool choose_format(struct diff_arguments *arguments, const char *name)
 	} formats[] = {
 		{"text", diff_write_text},     {"json", diff_write_json},
 		{"csv", diff_write_csv},       {"markdown", diff_write_markdown},
-		{"folded", diff_write_folded},
+		{"folded", diff_write_folded}, {"html", diff_write_html},
 	};
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
 		if (!strcmp(name, formats[i].name)) {
@@ -93,7 +111,7 @@ static bool choose_format_of_file(struct diff_arguments *arguments)
 	    (!(path && output_is_picture(path)) && choose_format(arguments, format)))
 		return true;
 	diag_say("-o %s: comparisons have no such format; --format selects " FORMAT_NAMES, path);
-	diag_more("sprof diff --format folded ... | flamegraph.pl >diff.svg draws a flame graph");
+	diag_more("-o diff.html writes a page with a flame graph");
 	return false;
 }
 
@@ -106,8 +124,7 @@ static int parse_options(struct diff_arguments *a, int argc, char **argv, int *o
 			    "compare rows by comm, dso, symbol or function, srcfile or srcline "
 			    "(default: dso,function)"),
 		OPTION_CALL(0, "by", "WHAT", a, parse_by,
-			    "compare the time of a run, or the share of it (default: time, if the "
-			    "recordings are whole runs of a command)"),
+			    "compare time, or share (default: time of whole runs)"),
 		OPTION_CALL(0, "mode", "MODE", &a->mode, parse_mode,
 			    "weigh by cpu (default), wall, off-cpu or latency"),
 		OPTION_CALL(0, "percent-limit", "PERCENT", &a->least_share, option_parse_percent,
@@ -122,12 +139,15 @@ static int parse_options(struct diff_arguments *a, int argc, char **argv, int *o
 		OPTION_STRINGS('S', "symbols", "NAMES", &s->symbols, "select sampled functions"),
 		OPTION_STRINGS('e', "event", "NAME", &s->events,
 			       "compare this event (default: the first)"),
+		OPTION_CALL(0, "time", "RANGE", a, parse_time,
+			    "compare a part, as 0%-50%; a second one is of NEW"),
 		OPTION_GROUP("Output:"),
 		OPTION_CALL(0, "format", "FORMAT", a, parse_format,
-			    "write text (default), json, csv, markdown or folded"),
+			    "write text (default), json, csv, markdown, folded or html"),
 		OPTION_STRING(
 			'o', "output", "FILE", &a->output,
-			"write to FILE; its name chooses the format (.json, .csv, .md, .folded)"),
+			"write to FILE; its name chooses the format (.html, .json, .csv, .md, "
+			".folded)"),
 		OPTION_FLAG(0, "all", &a->all,
 			    "print all tested rows, also those without a change"),
 		OPTION_FLAG('q', "quiet", &s->quiet, "print the table only"),
@@ -179,35 +199,25 @@ static int is_new(const struct dirent *entry)
 	return is_run(entry->d_name, "new.");
 }
 
-/*
- * Adds the recordings base.N.data, or new.N.data, of a folder of `record --repeat`. Returns false
- * when out of memory.
- */
-static bool add_folder(struct option_strings *paths, const char *folder, bool only_new)
+/* Adds the recordings base.N.data, or new.N.data, of a folder of `record --repeat`. */
+static void add_folder(struct option_strings *paths, const char *folder, bool only_new)
 {
 	struct dirent **entries = NULL;
 	int count = scandir(folder, &entries, only_new ? is_new : is_base, versionsort);
-	bool done = true;
 	for (int i = 0; i < count; i++) {
-		char *path;
-		done = done && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0;
-		if (done) {
-			done = option_strings_push(paths, path, strlen(path));
-			free(path);
-		}
+		*list_push(paths) = xasprintf("%s/%s", folder, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
-	return done;
 }
 
-/* Adds a recording, or those of a folder that record --repeat made. Returns false when out of
- * memory. */
-static bool add_operand(struct option_strings *paths, const char *operand)
+/* Adds a recording, or those of a folder that record --repeat made. */
+static void add_operand(struct option_strings *paths, const char *operand)
 {
 	size_t count = paths->count;
-	return add_folder(paths, operand, false) &&
-	       (paths->count > count || option_strings_push(paths, operand, strlen(operand)));
+	add_folder(paths, operand, false);
+	if (paths->count == count)
+		option_strings_push(paths, operand, strlen(operand));
 }
 
 /*
@@ -220,20 +230,30 @@ static int add_pair(struct diff_arguments *arguments, char **operands, size_t co
 	struct option_strings *now = &arguments->paths[SP_DIFF_NEW];
 	const char *last = count == 2 ? operands[1] : "sprof.data";
 	static char runs[] = "sprof.runs";
+	const char *const *times = arguments->time_texts;
+	/* Two ranges of one recording. */
+	if (count < 2 && times[SP_DIFF_NEW] != times[SP_DIFF_BASE]) {
+		last = count ? operands[0] : "sprof.data";
+		add_operand(base, last);
+		add_operand(now, last);
+		return -1;
+	}
 	char *folder[] = {runs};
 	if (!count && access("sprof.data.old", F_OK) && !access(runs, F_OK)) {
 		operands = folder;
 		count = 1;
 	}
-	if (!add_operand(base, count ? operands[0] : "sprof.data.old") ||
-	    (count == 1 && !add_folder(now, operands[0], true)))
-		return EXIT_RECORDER;
+	add_operand(base, count ? operands[0] : "sprof.data.old");
+	if (count == 1)
+		add_folder(now, operands[0], true);
 	if (count == 1 && !now->count && strcmp(base->items[0], operands[0])) {
 		diag_say("%s has the runs of one program only: sprof diff %s OTHER", operands[0],
 			 operands[0]);
 		return EXIT_USAGE;
 	}
-	return now->count || add_operand(now, last) ? -1 : EXIT_RECORDER;
+	if (!now->count)
+		add_operand(now, last);
+	return -1;
 }
 
 int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv)
@@ -253,8 +273,12 @@ int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv
 		return status;
 	if (!choose_format_of_file(arguments))
 		return EXIT_USAGE;
+	if (arguments->write == diff_write_html && !arguments->output && isatty(STDOUT_FILENO)) {
+		diag_say("--format html is not for terminals");
+		diag_more("write it to a file: -o FILE");
+		return EXIT_USAGE;
+	}
 	char **end = argv + dashes, **next = argv + operand;
-	bool done = true;
 	if (dashes == argc && end - next > 2) {
 		diag_say("which of these %zu files are the base? sprof diff BASE... -- NEW...",
 			 (size_t)(end - next));
@@ -267,11 +291,11 @@ int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv
 			 next == end ? "before" : "after");
 		return EXIT_USAGE;
 	}
-	for (; next < end && done; next++)
-		done = add_operand(&arguments->paths[SP_DIFF_BASE], *next);
-	for (int i = dashes + 1; i < argc && done; i++)
-		done = add_operand(&arguments->paths[SP_DIFF_NEW], argv[i]);
-	return done ? -1 : EXIT_RECORDER;
+	for (; next < end; next++)
+		add_operand(&arguments->paths[SP_DIFF_BASE], *next);
+	for (int i = dashes + 1; i < argc; i++)
+		add_operand(&arguments->paths[SP_DIFF_NEW], argv[i]);
+	return -1;
 }
 
 void diff_arguments_deinit(struct diff_arguments *arguments)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/diff/comparison.h"
-#include "diag.h"
+#include "memory.h"
 #include "out/folded.h"
 
 struct folded_pair {
@@ -22,16 +22,16 @@ static int by_stack(const void *a, const void *b)
 		      ((const struct folded_pair *)b)->stack);
 }
 
-/* Returns the stack's line for the caller to free; NULL when out of memory. */
+/* Returns the stack's line for the caller to free. */
 static char *make_stack(const struct comparison *comparison, size_t index)
 {
 	size_t depth, size = 1;
 	const struct sp_diff_node **path = comparison_path(comparison, index, &depth);
-	for (size_t i = 0; path && i < depth; i++)
+	for (size_t i = 0; i < depth; i++)
 		size += FOLDED_GROWTH * (strlen(path[i]->function) + strlen(path[i]->dso ?: "")) +
 			8;
-	char *stack = path ? malloc(size) : NULL, *end = stack;
-	for (size_t i = 0; stack && i < depth; i++) {
+	char *stack = xmalloc(size), *end = stack;
+	for (size_t i = 0; i < depth; i++) {
 		const struct sp_diff_node *node = path[i];
 		bool is_kernel =
 			node->level == SP_LEVEL_KERNEL || node->level == SP_LEVEL_GUEST_KERNEL;
@@ -51,22 +51,16 @@ void diff_write_folded(const struct comparison *comparison, FILE *out)
 {
 	size_t count = sp_diff_node_count(comparison->diff), used = 0;
 	double unit = comparison->by_share ? 1e6 : 1;
-	struct folded_pair *pairs = calloc(count + 1, sizeof(*pairs));
-	bool done = pairs;
-	for (size_t i = 1; done && i < count; i++) {
+	struct folded_pair *pairs = xcalloc(count + 1, sizeof(*pairs));
+	for (size_t i = 1; i < count; i++) {
 		const struct sp_diff_node *node = sp_diff_node(comparison->diff, i);
 		if (!(node->base_self > 0) && !(node->now_self > 0))
 			continue;
-		pairs[used] = (struct folded_pair){make_stack(comparison, i), node->base_self,
-						   node->now_self};
-		done = pairs[used].stack;
-		used += done;
+		pairs[used++] = (struct folded_pair){make_stack(comparison, i), node->base_self,
+						     node->now_self};
 	}
-	if (done)
-		qsort(pairs, used, sizeof(*pairs), by_stack);
-	else
-		diag_say("out of memory");
-	for (size_t i = 0; done && i < used;) {
+	qsort(pairs, used, sizeof(*pairs), by_stack);
+	for (size_t i = 0; i < used;) {
 		const char *stack = pairs[i].stack;
 		double base = 0, now = 0;
 		for (; i < used && !strcmp(pairs[i].stack, stack); i++) {

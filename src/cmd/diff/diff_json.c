@@ -5,7 +5,7 @@
 #include <string.h>
 #include "cmd/diff/comparison.h"
 #include "json.h"
-#include "out/cell.h"
+#include "out/csv_cell.h"
 
 static void put_change(struct json *json, const struct sp_change *change)
 {
@@ -40,12 +40,11 @@ static void put_places(struct json *json, const struct comparison *comparison)
 			continue;
 		json_begin(json, NULL, '{');
 		put_change(json, &node->change);
-		if (node->dso)
-			json_string(json, "dso", node->dso);
+		json_string(json, "dso", node->dso);
 		size_t depth;
 		const struct sp_diff_node **path = comparison_path(comparison, i, &depth);
 		json_begin(json, "path", '[');
-		for (size_t j = 0; path && j < depth; j++)
+		for (size_t j = 0; j < depth; j++)
 			json_string(json, NULL, path[j]->function);
 		json_end(json, ']');
 		json_end(json, '}');
@@ -92,8 +91,7 @@ void diff_write_json(const struct comparison *comparison, FILE *out)
 		for (size_t j = 0; j < sizeof(texts) / sizeof(*texts); j++)
 			if (texts[j].text)
 				json_string(&json, texts[j].key, texts[j].text);
-		if (row->other_name)
-			json_string(&json, "other_name", row->other_name);
+		json_string(&json, "other_name", row->other_name);
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');
@@ -105,8 +103,8 @@ void diff_write_json(const struct comparison *comparison, FILE *out)
 	json_end_lines(&json, '}');
 }
 
-/* Writes a number, or nothing if it is not finite. */
-static void put_number(double number, FILE *out)
+/* Writes a cell and its comma: a number, or nothing if it is not finite. */
+static void put_number_cell(double number, FILE *out)
 {
 	if (isfinite(number))
 		fprintf(out, "%.10g", number);
@@ -128,7 +126,7 @@ void diff_write_csv(const struct comparison *comparison, FILE *out)
 		const char *const texts[] = {row->comm, row->dso, function, row->srcline};
 		fprintf(out, "%s,", sp_diff_verdict_name(change->verdict));
 		for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++)
-			put_number(numbers[j], out);
+			put_number_cell(numbers[j], out);
 		for (size_t j = 0; j < sizeof(texts) / sizeof(*texts); j++) {
 			if (texts[j])
 				cell_put(texts[j], ",", out);

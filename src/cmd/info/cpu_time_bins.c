@@ -15,7 +15,7 @@ void time_bins_deinit(struct cpu_time_bins *slices)
 
 /*
  * Returns the row of a CPU, which is added if missing. From CPUS_MAX rows on, returns the row for
- * unknown CPUs. Returns NULL when out of memory.
+ * unknown CPUs.
  */
 static struct slice_row *row_of(struct cpu_time_bins *slices, uint32_t cpu)
 {
@@ -33,8 +33,7 @@ static struct slice_row *row_of(struct cpu_time_bins *slices, uint32_t cpu)
 	if (low == slices->rows.count || row[low].cpu != cpu) {
 		if (slices->rows.count >= CPUS_MAX && cpu != UINT32_MAX)
 			return row_of(slices, UINT32_MAX);
-		if (!list_reserve(&slices->rows, slices->rows.count + 1))
-			return NULL;
+		list_reserve(&slices->rows, slices->rows.count + 1);
 		row = slices->rows.items;
 		memmove(&row[low + 1], &row[low], (slices->rows.count++ - low) * sizeof(*row));
 		row[low] = (struct slice_row){.cpu = cpu};
@@ -113,40 +112,35 @@ static size_t slice_of(struct cpu_time_bins *slices, uint64_t time_ns)
 	}
 }
 
-static bool add_at(struct cpu_time_bins *slices, uint32_t cpu, uint64_t time_ns,
+static void add_at(struct cpu_time_bins *slices, uint32_t cpu, uint64_t time_ns,
 		   const struct bin_counts *what)
 {
 	struct slice_row *row = row_of(slices, cpu);
-	if (!row)
-		return false;
 	add(&row->all, what);
 	add(&slices->sum.all, what);
 	if (!time_ns)
-		return true;
+		return;
 	size_t at = slice_of(slices, time_ns);
 	add(&row->slices[at], what);
 	add(&slices->sum.slices[at], what);
-	return true;
 }
 
-bool time_bins_add_sample(struct cpu_time_bins *slices, const struct sp_sample *sample)
+void time_bins_add_sample(struct cpu_time_bins *slices, const struct sp_sample *sample)
 {
 	static const struct bin_counts one = {.samples = 1};
-	return add_at(slices, sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX,
-		      sample->present & PERF_SAMPLE_TIME ? sample->time_ns : 0, &one);
+	add_at(slices, sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX,
+	       sample->present & PERF_SAMPLE_TIME ? sample->time_ns : 0, &one);
 }
 
 /* Adds a throttled span, which may extend over several slices. */
-static bool add_throttling(struct cpu_time_bins *slices, const struct sp_throttling *throttling)
+static void add_throttling(struct cpu_time_bins *slices, const struct sp_throttling *throttling)
 {
 	struct slice_row *row = row_of(slices, throttling->cpu);
 	uint64_t at_ns = throttling->begin_ns, end_ns = throttling->end_ns;
-	if (!row)
-		return false;
 	row->throttled++;
 	slices->sum.throttled++;
 	if (end_ns <= at_ns)
-		return true;
+		return;
 	/* Calls slice_of() for both ends first, because it may change the slices' width. */
 	(void)slice_of(slices, at_ns);
 	(void)slice_of(slices, end_ns);
@@ -154,22 +148,18 @@ static bool add_throttling(struct cpu_time_bins *slices, const struct sp_throttl
 		uint64_t next_ns = ((at_ns >> slices->shift) + 1) << slices->shift;
 		bool here = next_ns > at_ns && next_ns < end_ns;
 		const struct bin_counts part = {.throttled_ns = (here ? next_ns : end_ns) - at_ns};
-		if (!add_at(slices, throttling->cpu, at_ns ? at_ns : 1, &part))
-			return false;
+		add_at(slices, throttling->cpu, at_ns ? at_ns : 1, &part);
 		at_ns += part.throttled_ns;
 	}
-	return true;
 }
 
-bool time_bins_add_losses(struct cpu_time_bins *slices, const struct sp_losses *losses)
+void time_bins_add_losses(struct cpu_time_bins *slices, const struct sp_losses *losses)
 {
-	bool done = true;
-	for (size_t i = 0; i < sp_losses_moment_count(losses) && done; i++) {
+	for (size_t i = 0; i < sp_losses_moment_count(losses); i++) {
 		const struct sp_loss *loss = sp_losses_moment(losses, i);
 		const struct bin_counts lost = {.lost = loss->lost};
-		done = add_at(slices, loss->cpu, loss->time_ns, &lost);
+		add_at(slices, loss->cpu, loss->time_ns, &lost);
 	}
-	for (size_t i = 0; i < sp_losses_throttling_count(losses) && done; i++)
-		done = add_throttling(slices, sp_losses_throttling(losses, i));
-	return done;
+	for (size_t i = 0; i < sp_losses_throttling_count(losses); i++)
+		add_throttling(slices, sp_losses_throttling(losses, i));
 }

@@ -36,9 +36,9 @@ struct cpu_time_bins {
 
 void time_bins_deinit(struct cpu_time_bins *slices);
 
-/* Adds a sample. Returns false when out of memory. */
-bool time_bins_add_sample(struct cpu_time_bins *slices, const struct sp_sample *sample);
-/* Adds the losses of the whole recording, after all samples. Returns false when out of memory. */
-bool time_bins_add_losses(struct cpu_time_bins *slices, const struct sp_losses *losses);
+/* Adds a sample. */
+void time_bins_add_sample(struct cpu_time_bins *slices, const struct sp_sample *sample);
+/* Adds the losses of the whole recording, after all samples. */
+void time_bins_add_losses(struct cpu_time_bins *slices, const struct sp_losses *losses);
 
 #endif

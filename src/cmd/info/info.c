@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd/common/recordings.h"
 #include "cmd/info/info.h"
 #include "cmd/info/cpu_time_bins.h"
 #include "diag.h"
 #include "input.h"
+#include "memory.h"
 #include "options.h"
 #include "pager.h"
 #include "progress.h"
@@ -36,8 +38,8 @@ static void count_other(struct info *info, uint32_t type)
 	info->others[place] = (struct type_count){type, 1};
 }
 
-/* Counts a sample. Returns false when out of memory. */
-static bool count_sample(struct info *info, const struct sp_record *record)
+/* Counts a sample. */
+static void count_sample(struct info *info, const struct sp_record *record)
 {
 	if (record->event < info->event_count)
 		info->samples[record->event]++;
@@ -50,25 +52,22 @@ static bool count_sample(struct info *info, const struct sp_record *record)
 			info->last_ns = record->sample.time_ns;
 		info->timed = true;
 	}
-	return !info->slices || time_bins_add_sample(info->slices, &record->sample);
+	if (info->slices)
+		time_bins_add_sample(info->slices, &record->sample);
 }
 
-/* Adds a note with its text. Returns false when out of memory. Notes of each thread are data for reports. */
-static bool add_note(struct info *info, const struct sp_note *note)
+/* Adds a note with its text. Notes of each thread are data for reports. */
+static void add_note(struct info *info, const struct sp_note *note)
 {
 	if (note->kind == SCHEDSTAT_NOTE)
-		return true;
+		return;
 	size_t size = sp_note_text(note, NULL, 0) + 1;
-	struct info_note *added = list_push(&info->notes);
-	if (!added)
-		return false;
-	*added = (struct info_note){.text = malloc(size), .note = *note};
-	if (added->text)
-		sp_note_text(note, added->text, size);
-	return added->text != NULL;
+	char *text = xmalloc(size);
+	sp_note_text(note, text, size);
+	*list_push(&info->notes) = (struct info_note){.text = text, .note = *note};
 }
 
-static bool count_record(struct info *info, const struct sp_record *record)
+static void count_record(struct info *info, const struct sp_record *record)
 {
 	struct sp_note note;
 	if (record->type < INFO_PLAIN_TYPES && sp_record_type_name(record->type))
@@ -77,16 +76,18 @@ static bool count_record(struct info *info, const struct sp_record *record)
 		count_other(info, record->type);
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
-		return count_sample(info, record);
+		count_sample(info, record);
+		break;
 	case PERF_RECORD_THROTTLE:
 		info->throttled++;
 		break;
 	case SP_RECORD_EVENT_UPDATE:
-		return !sp_record_note(record, &note) || add_note(info, &note);
+		if (sp_record_note(record, &note))
+			add_note(info, &note);
+		break;
 	default:
 		break;
 	}
-	return true;
 }
 
 /*
@@ -113,10 +114,7 @@ static bool count_records(struct info *info, struct sp_reader *reader)
 			diag_error(error);
 			return false;
 		}
-		if (!count_record(info, record)) {
-			diag_say("out of memory");
-			return false;
-		}
+		count_record(info, record);
 	}
 }
 
@@ -126,14 +124,12 @@ static bool info_read(struct info *info, struct sp_reader *reader)
 	struct sp_error *error = sp_losses_new(reader, &info->losses);
 	if (!error)
 		error = sp_archive_read(reader, &info->stored);
-	info->samples = error ? NULL : calloc(info->event_count + 1, sizeof(*info->samples));
-	if (info->samples)
-		return count_records(info, reader);
-	if (error)
+	if (error) {
 		diag_error(error);
-	else
-		diag_say("out of memory");
-	return false;
+		return false;
+	}
+	info->samples = xcalloc(info->event_count + 1, sizeof(*info->samples));
+	return count_records(info, reader);
 }
 
 static void info_deinit(struct info *info)
@@ -157,9 +153,14 @@ static struct sp_analysis *analyze(struct sp_ctx *ctx, struct sp_reader *reader,
 				   const struct info_options *options)
 {
 	const struct sp_analysis_rows rows = {.size = sizeof(rows), .children = true};
+	const struct sp_recording recording = {.reader = reader};
 	const struct sp_files files = {.size = sizeof(files), .symfs = options->symfs};
+	const struct sp_analysis_samples samples = {
+		.size = sizeof(samples),
+		.mode = recordings_have_waits(&recording, 1) ? SP_MODE_WALL : SP_MODE_CPU,
+	};
 	const struct sp_analysis_options wanted = {.size = sizeof(wanted), .rows = &rows,
-						     .files = &files};
+						   .samples = &samples, .files = &files};
 	struct sp_analysis *analysis = NULL;
 	sp_ctx_set_debuginfod(ctx, options->debuginfod);
 	sp_reader_rewind(reader);
@@ -175,19 +176,16 @@ static struct sp_analysis *analyze(struct sp_ctx *ctx, struct sp_reader *reader,
 	return analysis;
 }
 
-/* Collects the findings in *ret. Returns false after printing the error. */
-static bool list_findings(struct info *info, const struct sp_analysis *analysis,
-			  const struct sp_finding ***ret)
+/* Collects the findings in a list, which the caller frees. */
+static const struct sp_finding **list_findings(struct info *info,
+					       const struct sp_analysis *analysis)
 {
-	const struct sp_finding **list;
 	info->finding_count = sp_analysis_finding_count(analysis);
-	list = calloc(info->finding_count + 1, sizeof(struct sp_finding *));
-	for (size_t i = 0; list && i < info->finding_count; i++)
+	const struct sp_finding **list = xcalloc(info->finding_count + 1, sizeof(*list));
+	for (size_t i = 0; i < info->finding_count; i++)
 		list[i] = sp_analysis_finding(analysis, i);
-	info->findings = *ret = list;
-	if (!list)
-		diag_say("out of memory");
-	return list != NULL;
+	info->findings = list;
+	return list;
 }
 
 static int write_info(const struct info *info, enum info_format format)
@@ -213,13 +211,12 @@ static int show(struct sp_ctx *ctx, struct sp_reader *reader, const struct info_
 	struct sp_analysis *analysis = NULL;
 	const struct sp_finding **findings = NULL;
 	bool done = info_read(&info, reader);
-	if (done && options->losses && !time_bins_add_losses(&slices, info.losses)) {
-		diag_say("out of memory");
-		done = false;
-	}
+	if (done && options->losses)
+		time_bins_add_losses(&slices, info.losses);
 	if (done && options->findings) {
 		analysis = analyze(ctx, reader, options);
-		done = analysis && list_findings(&info, analysis, &findings);
+		done = analysis;
+		findings = done ? list_findings(&info, analysis) : NULL;
 	}
 	int status = done ? write_info(&info, options->format) : 1;
 	free(findings);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sprof/sprof.h>
 #include <sprof/private/losses.h>
+#include <sprof/private/words.h>
 #include "list.h"
 #include "term.h"
 
@@ -17,6 +18,9 @@
 #define INFO_OTHER_TYPES 64
 
 #define INFO_FEATURE_BITS 256
+
+/* Kind of the note that clocks are dithered, as in doc/FILE.md. */
+#define INFO_DITHERED_NOTE 74
 
 struct cpu_time_bins;
 
@@ -52,6 +56,22 @@ struct info {
 	bool timed; /* at least one sample has a time */
 	uint64_t first_ns, last_ns;
 };
+
+/* Returns whether the rates of clocks vary at random. */
+static inline bool info_is_dithered(const struct info *info)
+{
+	for (size_t i = 0; i < info->notes.count; i++)
+		if (info->notes.items[i].note.kind == INFO_DITHERED_NOTE)
+			return true;
+	return false;
+}
+
+/* Finds an event that samples in step with timers. A rate that varies is not in step. */
+static inline bool info_finds_lock_in(const struct info *info, const struct perf_event_attr *attr,
+				      struct sp_lock_in *ret)
+{
+	return !(attr->freq && info_is_dithered(info)) && sp_lock_in_find(attr, 0, ret);
+}
 
 /* Returns the form of the recording: "file", "pipe" or "directory". */
 const char *info_mode(const struct info *info);

@@ -12,8 +12,9 @@
 #include "out/findings_output.h"
 
 /* Writes an event's name and counts. `attr` is NULL for the samples without a known event. */
-static void json_event(struct json *json, const char *name, uint64_t samples, uint64_t lost,
-		       uint64_t lost_own, const struct perf_event_attr *attr)
+static void json_event(struct json *json, const struct info *info, const char *name,
+		       uint64_t samples, uint64_t lost, uint64_t lost_own,
+		       const struct perf_event_attr *attr)
 {
 	struct sp_lock_in lock_in;
 	json_begin(json, NULL, '{');
@@ -21,7 +22,9 @@ static void json_event(struct json *json, const char *name, uint64_t samples, ui
 	json_unsigned(json, "samples", samples);
 	json_unsigned(json, "lost", lost);
 	json_unsigned(json, "lost_own", lost_own);
-	if (attr && sp_lock_in_find(attr, 0, &lock_in)) {
+	if (attr && attr->sample_period)
+		json_unsigned(json, attr->freq ? "freq_hz" : "period", attr->sample_period);
+	if (attr && info_finds_lock_in(info, attr, &lock_in)) {
 		json_begin(json, "lock_in", '{');
 		json_unsigned(json, "timer_hz", lock_in.timer_hz);
 		json_unsigned(json, "free_hz", lock_in.free_hz);
@@ -206,11 +209,12 @@ void info_write_json(const struct info *info, FILE *out)
 	json_begin_lines(&json, "events", '[');
 	for (size_t i = 0; i < info->event_count; i++) {
 		const struct sp_event *event = sp_reader_event(info->reader, i);
-		json_event(&json, event->name, info->samples[i], sp_losses_count(info->losses, i),
-			   sp_losses_own(info->losses, i), &event->attr);
+		json_event(&json, info, event->name, info->samples[i],
+			   sp_losses_count(info->losses, i), sp_losses_own(info->losses, i),
+			   &event->attr);
 	}
 	if (info->unknown)
-		json_event(&json, "unknown", info->unknown, 0, 0, NULL);
+		json_event(&json, info, "unknown", info->unknown, 0, 0, NULL);
 	json_end_lines(&json, ']');
 	json_features(&json, info);
 	json_begin(&json, "time", '{');

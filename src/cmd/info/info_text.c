@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include "input.h"
+#include "memory.h"
 #include "out/findings_output.h"
 #include "term.h"
 
@@ -38,24 +39,14 @@ static void put_line(const struct term *term, const char *key, const char *text,
 
 static void put_command(const struct term *term, const char *const *cmdline, FILE *out)
 {
-	char *text = NULL;
+	char *text;
 	size_t size;
-	FILE *words = cmdline ? open_memstream(&text, &size) : NULL;
-	for (const char *const *word = cmdline; words && *word; word++)
+	FILE *words = text_stream_open(&text, &size);
+	for (const char *const *word = cmdline; word && *word; word++)
 		fprintf(words, "%s%s", word == cmdline ? "" : " ",
 			sp_word_is_hidden(*word) ? "***" : *word);
-	bool done = words && !fclose(words);
-	if (done) {
-		put_line(term, "command", text, out);
-	} else if (cmdline) {
-		/* Out of memory: the line is not wrapped. */
-		fprintf(out, "  %-10s", "command");
-		for (const char *const *word = cmdline; *word; word++) {
-			putc(' ', out);
-			term_put(term, *word, 0, out);
-		}
-		putc('\n', out);
-	}
+	text_stream_close(words, &text);
+	put_line(term, "command", text, out);
 	free(text);
 }
 
@@ -108,10 +99,32 @@ static void put_stored(const struct sp_archive_summary *stored, FILE *out)
 		stored->modules);
 	if (stored->files)
 		fprintf(out, ", and %zu of the files", stored->files);
-	fprintf(out, " (%.1f MB)\n", (double)stored->bytes / 1e6);
+	fprintf(out, stored->bytes < 100000 ? " (%.1f KB)\n" : " (%.1f MB)\n",
+		(double)stored->bytes / (stored->bytes < 100000 ? 1e3 : 1e6));
 }
 
-static void put_event(const struct term *term, const char *name, uint64_t samples, uint64_t lost,
+/* Writes after an event's name how often it samples; nothing if it samples each time, or never. */
+static void put_rate(const struct info *info, const struct perf_event_attr *attr, FILE *out)
+{
+	uint64_t period = attr->sample_period;
+	bool is_clock = attr->type == PERF_TYPE_SOFTWARE &&
+			(attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+			 attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	if (period < 2)
+		return;
+	if (attr->freq)
+		fprintf(out, ", %" PRIu64 " Hz%s", period,
+			is_clock && info_is_dithered(info) ? " on average" : "");
+	else if (is_clock)
+		fprintf(out, ", every %g ms (%" PRIu64 " Hz)", (double)period / 1e6,
+			1000000000 / period);
+	else
+		fprintf(out, ", every %" PRIu64, period);
+}
+
+/* `attr`: NULL for the samples without a known event. */
+static void put_event(const struct info *info, const struct term *term, const char *name,
+		      const struct perf_event_attr *attr, uint64_t samples, uint64_t lost,
 		      FILE *out)
 {
 	fprintf(out, "  %12" PRIu64 "  ", samples);
@@ -122,15 +135,17 @@ static void put_event(const struct term *term, const char *name, uint64_t sample
 		term_end(term, TERM_WARNING, out);
 	fputs("  ", out);
 	term_put(term, name, 0, out);
+	if (attr)
+		put_rate(info, attr, out);
 	putc('\n', out);
 }
 
 /* Prints a warning below an event with a sampling frequency in step with the kernel's timers. */
-static void put_lock_in(const struct perf_event_attr *attr, FILE *out)
+static void put_lock_in(const struct info *info, const struct perf_event_attr *attr, FILE *out)
 {
 	struct sp_lock_in lock_in;
 	char text[SP_WORDS_SIZE];
-	if (!sp_lock_in_find(attr, 0, &lock_in))
+	if (!info_finds_lock_in(info, attr, &lock_in))
 		return;
 	sp_lock_in_text(&lock_in, text, sizeof(text));
 	fprintf(out, "%28s%s: use -F %" PRIu64 "\n", "", text, lock_in.free_hz);
@@ -144,12 +159,13 @@ static void put_events(const struct info *info, const struct term *term, FILE *o
 	for (size_t i = 0; i < info->event_count; i++) {
 		const struct sp_event *event = sp_reader_event(info->reader, i);
 		uint64_t own = sp_losses_own(info->losses, i);
-		put_event(term, event->name, info->samples[i], own, out);
-		put_lock_in(&event->attr, out);
+		put_event(info, term, event->name, &event->attr, info->samples[i], own, out);
+		put_lock_in(info, &event->attr, out);
 		others += sp_losses_count(info->losses, i) - own;
 	}
 	if (info->unknown)
-		put_event(term, "(of events that are not in the header)", info->unknown, 0, out);
+		put_event(info, term, "(of events that are not in the header)", NULL, info->unknown,
+			  0, out);
 	if (others)
 		fprintf(out, "  About %" PRIu64 " samples of other processes on these CPUs were "
 			"lost.\n", others);
@@ -202,17 +218,13 @@ static void put_notes(const struct info *info, const struct term *term, FILE *ou
 	for (size_t i = 0; i < info->notes.count; i++) {
 		const struct info_note *note = &info->notes.items[i];
 		double after = ((double)note->note.time_ns - (double)info->first_ns) / 1e9;
-		char *text = NULL, time[40] = "";
+		char time[40] = "";
 		if (info->timed && note->note.time_ns >= info->first_ns)
 			snprintf(time, sizeof(time), " (at +%.3f s)", after);
 		fputs("  ", out);
-		if (asprintf(&text, "%s%s", note->text, time) >= 0) {
-			put_rest(term, text, 2, out);
-			free(text);
-		} else {
-			term_put(term, note->text, 0, out);
-			fprintf(out, "%s\n", time);
-		}
+		char *text = xasprintf("%s%s", note->text, time);
+		put_rest(term, text, 2, out);
+		free(text);
 	}
 }
 
@@ -220,9 +232,9 @@ static void put_findings(const struct info *info, const struct term *term, FILE 
 {
 	put_title(term, "Findings", out);
 	putc('\n', out);
-	if (!info->finding_count)
-		fputs("  none\n", out);
-	findings_write_all(term, info->findings, info->finding_count, out);
+	if (!findings_write_all(term, info->findings, info->finding_count, out))
+		fputs(info->notes.count ? "  none; the recorder's notes are below\n"
+					: "  Nothing limits the data.\n", out);
 	put_notes(info, term, out);
 }
 

@@ -60,6 +60,7 @@ static int decimals(const struct cpu_time_bins *slices)
 	return slices->shift < 20 ? 6 : 3;
 }
 
+/* used: number of slices up to the last one with a sign. */
 static void put_times(const struct info *info, size_t used, FILE *out)
 {
 	const struct cpu_time_bins *slices = info->slices;

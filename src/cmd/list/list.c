@@ -83,8 +83,7 @@ static void no_events_explain(const struct sp_catalog_options *options)
 		{"hw", "the kernel has no hardware counters for this machine; a virtual machine has them "
 		       "only if its host passes them on"},
 		{"cache", "the kernel has no hardware counters for this machine"},
-		{"tracepoint", "tracefs is not mounted or not readable; as root: mount -t tracefs tracefs "
-			       "/sys/kernel/tracing"},
+		{"tracepoint", "tracefs is not mounted, or this user may not read it"},
 		{"pmu", "/sys/bus/event_source has no PMU that names events"},
 		{"metric", "metrics are formulas in perf's own database; use 'perf list metric'"},
 		{"metricgroup", "metrics are formulas in perf's own database; use 'perf list metric'"},

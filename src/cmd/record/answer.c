@@ -18,7 +18,10 @@
 #include <sprof/private/command.h>
 #include <sprof/sprof.h>
 #include "cmd/common/session.h"
+#include "input.h"
 #include "out/format_value.h"
+#include "out/report.h"
+#include "out/thread_times.h"
 #include "term.h"
 #include "text.h"
 
@@ -53,18 +56,23 @@ static const char *quote_of(const char *path)
 	return path[strspn(path, plain)] ? "'" : "";
 }
 
-/* Writes a share, "48%" or "4.8%"; with its interval if it is the first row's: "48% (46-50)". */
-static void put_share(const struct sp_share *share, bool interval, FILE *out)
+/* Writes a share, "48%" or "4.8%"; the first row's has the report's interval: "48% (46-50)". */
+static void put_share(const struct sp_row *row, bool first, FILE *out)
 {
-	double value = 100 * share->value, low = 100 * share->low, high = 100 * share->high;
-	int decimals = value < 9.95 || (interval && high - low < 2) ? 1 : 0;
+	const struct report report = {.recording_count = 1};
+	char mark;
+	const struct sp_share share =
+		report_interval(&report, &row->self.share, row->self_between, &mark);
+	double value = 100 * share.value, low = 100 * share.low, high = 100 * share.high;
+	int decimals = value < 9.95 || (first && high - low < 2) ? 1 : 0;
 	double most = decimals ? 99.9 : 99;
-	if (share->value < 1 && value >= most + (decimals ? 0.05 : 0.5))
+	if (share.value < 1 && value >= most + (decimals ? 0.05 : 0.5))
 		fprintf(out, " >%.*f%%", decimals, most);
 	else
 		fprintf(out, " %.*f%%", decimals, value);
-	if (interval)
-		fprintf(out, " (%.*f-%.*f)", decimals, low, decimals, high);
+	if (first)
+		fprintf(out, " (%.*s%.*f-%.*f)", mark != '\0', &mark, decimals, low, decimals,
+			high);
 }
 
 static bool same_function(const struct sp_row *a, const struct sp_row *b)
@@ -102,7 +110,7 @@ static bool put_row(const struct answer *answer, const struct term *term, size_t
 		term_put(term, of, width, out);
 		putc(')', out);
 	}
-	put_share(&row->self.share, i == 0, out);
+	put_share(row, i == 0, out);
 	return true;
 }
 
@@ -182,6 +190,19 @@ static bool shows_functions(const struct sp_reader *reader)
 	return true;
 }
 
+/* Prints threads' time by state: "5.27 s of 4 threads: 121 ms on CPU, 4.84 s blocked". */
+static void print_times(const struct sp_profile *profile)
+{
+	const struct term term = {.utf8 = text_form_shown() == TEXT_SHOWN};
+	char times[320];
+	times_describe(&term, profile, times, sizeof(times));
+	/* The report has the waits' number, in parentheses. */
+	char *waits = strstr(times, " (");
+	if (waits)
+		*waits = '\0';
+	fprintf(stderr, "%s\n", times);
+}
+
 static void answer_by(const char *path, const struct sp_analysis *analysis)
 {
 	struct answer answer = {.path = path};
@@ -193,6 +214,10 @@ static void answer_by(const char *path, const struct sp_analysis *analysis)
 	}
 	if (!answer.profile)
 		return;
+	if (answer.profile->mode != SP_MODE_CPU) {
+		print_times(answer.profile);
+		return;
+	}
 	while (answer.rows < ROWS_MAX && answer.rows < answer.profile->row_count &&
 	       (!answer.rows ||
 		sp_profile_row(answer.profile, answer.rows)->self.share.value >= SHARE_MIN))
@@ -206,12 +231,17 @@ static void analyse(struct sp_ctx *ctx, const char *path)
 {
 	/* Default options. They count self time only, so no call chain is unwound or resolved. */
 	const struct sp_analysis_stacks stacks = {.size = sizeof(stacks), .fold_python = true};
-	const struct sp_analysis_options options = {.size = sizeof(options), .stacks = &stacks};
+	const struct sp_analysis_rows rows = {.size = sizeof(rows), .between = SP_BETWEEN_SELF};
+	struct sp_analysis_samples samples = {.size = sizeof(samples)};
+	const struct sp_analysis_options options = {.size = sizeof(options), .rows = &rows,
+						    .stacks = &stacks, .samples = &samples};
 	struct sp_analysis *analysis = NULL;
 	struct sp_reader *reader = NULL;
 	struct sp_error *error = sp_reader_open(ctx, path, &reader);
 	if (!error)
 		error = sp_reader_add_up_pmus(reader, (struct sp_string_list){0});
+	if (!error && recordings_have_waits(&(struct sp_recording){.reader = reader}, 1))
+		samples.mode = SP_MODE_WALL;
 	if (!error && shows_functions(reader))
 		error = sp_analysis_run(ctx, reader, &options, &analysis);
 	if (!error && analysis)

@@ -181,12 +181,15 @@ static uint64_t period_ns(const struct perf_event_attr *attr)
 	return clock ? attr->sample_period : 0;
 }
 
-#define FAST_HZ 20000
+/* Default rate, and the CPU time that it shows well. */
+#define USUAL_HZ 997
+#define USUAL_NS 100000000
 
 static void append_rate(struct reason_text *text, uint64_t used_ns, uint64_t period)
 {
-	if (period > 1000000000 / FAST_HZ && used_ns >= 1000000000 / FAST_HZ)
-		append(text, "use a higher rate: -F %d", FAST_HZ);
+	uint64_t hz = used_ns >= USUAL_NS ? USUAL_HZ : SP_FAST_HZ, wanted = 1000000000 / hz;
+	if (period > wanted && used_ns >= wanted)
+		append(text, "use a higher rate: -F %d", (int)hz);
 	else
 		append(text, "run it for longer");
 }
@@ -242,7 +245,8 @@ static void explain_processes(struct reason_text *text, const struct record_opti
 		append(text, "%.0f ms", (double)stats->cpu_ns / 1e6);
 	else
 		append(text, "less than 10 ms");
-	append(text, " of CPU time in %.3f s; record for longer", (double)stats->duration_ns / 1e9);
+	append(text, " of CPU time in %.3f s; record %s waits: --off-cpu",
+	       (double)stats->duration_ns / 1e9, one ? "its" : "their");
 }
 
 /* Periods of CPU time after which a command without samples is no coincidence. */
@@ -283,11 +287,15 @@ const char *record_loss_remedy(const struct record_options *options,
 	char rings[32];
 	for (size_t i = 0; i < sp_capture_event_count(capture); i++)
 		copies |= sp_capture_event_attr(capture, i)->sample_type & PERF_SAMPLE_STACK_USER;
+	const struct perf_event_attr *attr = sp_capture_event_attr(capture, 0);
 	if (sp_larger_rings_option(stats->ring_bytes, copies, rings, sizeof(rings)))
 		snprintf(text, 80, "use larger ring buffers: %s", rings);
-	else
+	else if (options->sampling.off_cpu || !attr->freq)
 		snprintf(text, 80, options->sampling.off_cpu ? "record fewer processes: -p PID"
-							     : "use a lower -F");
+							     : "use a larger -c");
+	else
+		snprintf(text, 80, "use a lower rate: -F %llu",
+			 (unsigned long long)sp_lower_rate_hz(attr->sample_freq));
 	return text;
 }
 
@@ -327,8 +335,8 @@ static void explain(struct reason_text *text, const struct record_options *optio
 		       target->cgroups ? target->cgroups : target->unit,
 		       (double)stats->duration_ns / 1e9);
 	else
-		append(text, "no event overflowed in %.3f s; record for longer, or use a higher rate: -F %d",
-		       (double)stats->duration_ns / 1e9, FAST_HZ);
+		append(text, "no event overflowed in %.3f s; record for longer",
+		       (double)stats->duration_ns / 1e9);
 }
 
 void record_print_empty(const struct record_arguments *arguments, struct sp_capture *capture,

@@ -46,7 +46,7 @@
 void name_store_add(struct name_store *store, int fd, const char *path)
 {
 	bool full = store->files.count == WAITING_MAX;
-	int *slot = store->ctx && fd >= 0 && !full ? list_push(&store->files) : NULL;
+	int *slot = store->ctx && fd >= 0 && !full ? list_try_push(&store->files) : NULL;
 	if (slot)
 		*slot = fd;
 	else if (fd >= 0)
@@ -114,6 +114,7 @@ static int store_in(const struct name_store *store, size_t count)
 	const struct sp_archive_options options = {
 		.size = sizeof(options),
 		.capture = store->capture,
+		.code = store->code,
 		.size_limit = store->size_limit,
 		.threads = CHILD_THREADS,
 		.files_limit = CHILD_FILES_LIMIT,

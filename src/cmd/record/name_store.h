@@ -18,6 +18,7 @@ struct name_store {
 	const struct sp_capture *capture;
 	uint64_t size_limit; /* limit on the size of a file with its names, in bytes; 0: none */
 	bool quiet;          /* messages are not printed */
+	bool code;           /* the instructions of sampled functions are stored, too */
 	pid_t child;         /* process that stores names; 0: none */
 	LIST(int) files;     /* descriptors of the files to do next */
 };

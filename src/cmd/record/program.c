@@ -45,12 +45,13 @@ static void report(void)
 {
 	if (!isatty(STDOUT_FILENO) && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return;
-	char name[] = "report";
-	char *argv[] = {name, NULL};
+	/* Without a terminal, text has no limit of rows, but here it follows the program's. */
+	char name[] = "report", limit[] = "--percent-limit", least[] = "0.5";
+	char *argv[] = {name, limit, least, NULL};
 	struct sp_ctx *ctx;
 	if (!new_ctx(&ctx))
 		return;
-	command_report.run(ctx, 1, argv);
+	command_report.run(ctx, isatty(STDOUT_FILENO) ? 1 : 3, argv);
 	sp_ctx_free(ctx);
 }
 

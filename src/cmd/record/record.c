@@ -21,6 +21,7 @@
 #include "cmd/record/record.h"
 #include "command.h"
 #include "diag.h"
+#include "progress.h"
 #include "text.h"
 
 /*
@@ -34,32 +35,42 @@
 static const struct variable {
 	const char *name, *value;
 	bool has_options; /* the value is a list of options, which follow the user's */
+	const char *program; /* begin of the runtime's name */
 } variables[] = {
-	{"NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack", true},
+	{"NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack", true, "node"},
 	{"JAVA_TOOL_OPTIONS",
 	 "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions "
-	 "-XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit", true},
-	{"PYTHONPERFSUPPORT", "1", false},
-	{"DOTNET_PerfMapEnabled", "1", false},
+	 "-XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit", true, "java"},
+	{"PYTHONPERFSUPPORT", "1", false, "python"},
+	{"DOTNET_PerfMapEnabled", "1", false, "dotnet"},
 };
 
 #define COUNT (sizeof(variables) / sizeof(*variables))
 
-static bool set_variable(const struct variable *variable, bool verbose)
+/* Returns "NAME=VALUE", for the caller to free; NULL when out of memory. */
+static char *assignment_of(const struct variable *variable)
 {
 	const char *known = variable->has_options ? getenv(variable->name) : NULL;
-	char *value = NULL;
-	if (asprintf(&value, "%s%s%s", known ?: "", known && *known ? " " : "", variable->value) <
-	    0) {
+	char *text;
+	if (asprintf(&text, "%s=%s%s%s", variable->name, known ?: "", known && *known ? " " : "",
+		     variable->value) < 0)
+		return NULL;
+	return text;
+}
+
+static bool set_variable(const struct variable *variable, bool verbose)
+{
+	char *assignment = assignment_of(variable);
+	if (!assignment) {
 		diag_say("out of memory");
 		return false;
 	}
-	bool done = setenv(variable->name, value, true) == 0;
+	bool done = setenv(variable->name, assignment + strlen(variable->name) + 1, true) == 0;
 	if (!done)
 		diag_say("cannot set %s: %s", variable->name, strerror(errno));
 	else if (verbose)
-		diag_say("set %s=%s", variable->name, value);
-	free(value);
+		diag_say("set %s", assignment);
+	free(assignment);
 	return done;
 }
 
@@ -84,16 +95,43 @@ static bool follows_links(void)
 }
 
 /*
+ * Prints the recorder's command line without --runtime-names, with the variable of the runtime that
+ * it starts. Prints nothing if the command is no known runtime.
+ */
+static void print_one_runtime(const struct record_options *options)
+{
+	const char *program = options->target.command ? options->target.command[0] : "";
+	for (size_t i = 0; i < COUNT; i++) {
+		const char *runtime = variables[i].program;
+		if (strncmp(text_base_name(program), runtime, strlen(runtime)))
+			continue;
+		char *assignment = assignment_of(&variables[i]);
+		char *text = assignment ? text_append_word(strdup("env"), assignment) : NULL;
+		for (const char *const *word = options->output.cmdline; *word; word++)
+			if (strcmp(*word, "--runtime-names") != 0)
+				text = text_append_word(text, *word);
+		if (text)
+			diag_more("For this runtime alone, if you trust the other users: %s", text);
+		free(text);
+		free(assignment);
+	}
+}
+
+/*
  * Sets the variables in this process's environment, which COMMAND inherits, and prints their names,
  * or with `verbose` their values. Options that the user has set stay. Returns false after printing
  * an error: also as root, if other users' links are followed in /tmp.
  */
-static bool runtime_names_set(bool quiet, bool verbose)
+static bool runtime_names_set(const struct record_options *options, bool quiet, bool verbose)
 {
 	if (!geteuid() && follows_links()) {
 		diag_say("--runtime-names: other users' links in /tmp could make runtimes of root "
 			 "overwrite any file");
-		diag_more("sudo sysctl fs.protected_symlinks=1 fs.protected_hardlinks=1");
+		print_one_runtime(options);
+		diag_more("To protect them: sudo sysctl fs.protected_symlinks=1 "
+			  "fs.protected_hardlinks=1");
+		diag_more("Or record as an ordinary user: links lead runtimes to that user's "
+			  "files alone.");
 		return false;
 	}
 	char names[256] = "";
@@ -225,7 +263,8 @@ static bool is_file(const char *path)
 
 /*
  * Calls sp_capture_stop(). If `path` is no regular file, a signal during the call ends this process
- * by that signal, and the command by SIGTERM. Unless `quiet`, prints that it waits for the reader.
+ * by that signal, and the command by SIGTERM. Unless `quiet`, prints that it waits for the reader,
+ * or on a terminal that the file is finished.
  */
 static struct sp_error *record_stop(struct sp_capture *capture, const char *path,
 				    const struct session *session, bool quiet)
@@ -238,7 +277,10 @@ static struct sp_error *record_stop(struct sp_capture *capture, const char *path
 	};
 	bool watched = !is_file(path) &&
 		       session_watch_start(&pipe_write.watch, watch_signals, &pipe_write);
+	struct progress progress;
+	progress_begin_finishing(&progress, !quiet && !watched);
 	struct sp_error *error = sp_capture_stop(capture);
+	progress_end(&progress);
 	if (watched)
 		session_watch_end(&pipe_write.watch);
 	return error;
@@ -543,7 +585,8 @@ static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 	struct live_recording recording = {.arguments = arguments, .session.signal_fd = -1};
 	if (arguments->verbose)
 		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
-	if (arguments->runtime_names && !runtime_names_set(arguments->quiet, arguments->verbose))
+	if (arguments->runtime_names &&
+	    !runtime_names_set(&arguments->options, arguments->quiet, arguments->verbose))
 		return EXIT_RECORDER;
 	control_init(&recording.control);
 	if (arguments->control && !control_open(&recording.control, arguments->control))
@@ -563,6 +606,7 @@ static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 			.capture = recording.capture,
 			.size_limit = sp_capture_file_limit(recording.capture),
 			.quiet = arguments->quiet,
+			.code = arguments->store_code,
 		};
 	int status = 0;
 	if (arguments->dry_run)
@@ -595,7 +639,7 @@ static void separate_command(const char **words, const char *const *command)
 
 int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary)
 {
-	struct record_arguments arguments = {.no_summary = !summary};
+	struct record_arguments arguments = {.command_name = "record", .no_summary = !summary};
 	const char **cmdline = session_cmdline(argc, argv);
 	if (!cmdline)
 		return EXIT_RECORDER;

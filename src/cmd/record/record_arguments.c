@@ -92,7 +92,7 @@ static void add_events(struct option_table *table, struct record_arguments *argu
 		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, event_lists_parse,
 			    "sample these events (default: cycles or cpu-clock)"),
 		OPTION_CALL('F', "freq", "HZ|max", &options->sampling.freq_hz, record_parse_frequency,
-			    "sample HZ times per second and CPU (default: 997)"),
+			    "sample at HZ (default: 997; clocks of tasks: 809)"),
 		OPTION_CALL('c', "count", "N", &options->sampling.period, record_parse_count,
 			    "sample every N events, instead of -F"),
 		OPTION_CALL_ATTACHED(0, "off-cpu", "MS", &options->sampling, record_parse_off_cpu,
@@ -207,6 +207,9 @@ static void add_output(struct option_table *table, struct record_arguments *argu
 			    .rare = true),
 		OPTION_FLAG(0, "no-names", &arguments->no_names,
 			    "do not store the names of functions in the recording", .rare = true),
+		OPTION_FLAG(0, "store-code", &arguments->store_code,
+			    "store the instructions of sampled functions: 'sprof annotate' then "
+			    "needs no file", .rare = true),
 		OPTION_FLAG('q', "quiet", &arguments->quiet,
 			    "print errors only"),
 		OPTION_FLAG(0, "no-summary", &arguments->no_summary,
@@ -231,6 +234,9 @@ static void add_buffers(struct option_table *table, struct record_arguments *arg
 		OPTION_CALL('r', "realtime", "PRIORITY", options, record_parse_realtime,
 			    "read the buffers with real-time priority 1 to 99 (SCHED_FIFO)",
 			    .rare = true),
+		OPTION_OFF(0, "no-dither", &options->sampling.dither,
+			    "do not vary the rate of CPU-wide clocks (default: 50% to 150% of -F, "
+			    "at random)", .rare = true),
 		OPTION_OFF(0, "no-adapt", &options->sampling.adapt,
 			    "do not reduce the rate when more than 10% of samples are lost "
 			    "(default: divide it by 4)", .rare = true),
@@ -474,8 +480,7 @@ static bool choose_view(struct record_arguments *arguments)
 	return false;
 }
 
-/* Checks combinations of options. Returns false after printing a message. */
-static bool check_arguments(const struct record_arguments *arguments)
+bool record_arguments_check(const struct record_arguments *arguments)
 {
 	const struct record_options *options = &arguments->options;
 	const struct sp_capture_target *target = &options->target;
@@ -483,6 +488,8 @@ static bool check_arguments(const struct record_arguments *arguments)
 	const struct sp_capture_buffers *buffers = &options->buffers;
 	bool tasks = target->pids.count || target->tids.count || target->by_user;
 	const char *what = NULL;
+	if (!child_check_command(target->command, &arguments->pids))
+		return false;
 	if ((target->pids.count != 0) + (target->tids.count != 0) + target->by_user > 1)
 		what = "-p, -t and -u exclude each other";
 	else if (tasks && target->cgroups)
@@ -512,14 +519,25 @@ static bool check_arguments(const struct record_arguments *arguments)
 		what = "--kernel-callchains and --user-callchains exclude each other";
 	else if (target->remove_on_exec && !tasks)
 		what = "--remove-on-exec needs -p, -t or -u";
+	else if (arguments->store_code && arguments->no_names)
+		what = "--store-code and --no-names exclude each other";
 	else if (target->scope == SP_CAPTURE_SCOPE_TASK &&
 		 (target->system_wide || (target->cpus && !tasks)))
 		what = "--scope task excludes -a, and -C without -p, -t or -u";
 	if (!what)
 		return true;
 	diag_say("%s", what);
-	diag_more("'sprof record --help' lists the options.");
+	diag_more("'sprof %s --help' lists the options.", arguments->command_name);
 	return false;
+}
+
+void record_arguments_use_lists(struct record_arguments *arguments)
+{
+	struct record_options *options = &arguments->options;
+	options->sampling.event_lists = arguments->events.items;
+	options->sampling.event_list_count = arguments->events.count;
+	options->target.pids = option_numbers_list(&arguments->pids);
+	options->target.tids = option_numbers_list(&arguments->tids);
 }
 
 int record_arguments_parse(struct record_arguments *arguments, int argc, char **argv)
@@ -530,10 +548,7 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 	int status = parse_arguments(arguments, argc, argv, &operands);
 	if (status >= 0)
 		return status;
-	options->sampling.event_lists = arguments->events.items;
-	options->sampling.event_list_count = arguments->events.count;
-	options->target.pids = option_numbers_list(&arguments->pids);
-	options->target.tids = option_numbers_list(&arguments->tids);
+	record_arguments_use_lists(arguments);
 	if (arguments->command_lines >= 0)
 		options->fields.command_lines = arguments->command_lines ? SP_ON : SP_OFF;
 	if (arguments->switches >= 0)
@@ -542,7 +557,7 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 		return EXIT_USAGE;
 	if (operands < argc)
 		options->target.command = (const char *const *)&argv[operands];
-	return choose_view(arguments) && check_arguments(arguments) &&
+	return choose_view(arguments) && record_arguments_check(arguments) &&
 			       check_runtime_names(arguments)
 		       ? -1
 		       : EXIT_USAGE;

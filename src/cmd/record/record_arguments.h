@@ -23,6 +23,7 @@ struct record_arguments {
 	struct option_numbers pids, tids;
 	struct event_lists events;
 	struct sp_capture_span *spans;
+	const char *command_name; /* the command of sprof, for messages */
 	const char *view;     /* report to write at the end: -o x.html; NULL: none */
 	uint64_t repeat;      /* number of runs; 0: not given */
 	const char *versus;   /* other command of --repeat; NULL: none */
@@ -31,6 +32,7 @@ struct record_arguments {
 	bool quiet, verbose;
 	bool no_summary;      /* do not print the hottest functions at the end */
 	bool no_names;        /* do not store names in the recording */
+	bool store_code;      /* store the instructions of sampled functions */
 	bool dry_run;
 	bool runtime_names;   /* set variables, so that language runtimes write symbols */
 	int switches;         /* --switch-events; -1: not given */
@@ -45,6 +47,12 @@ struct record_arguments {
  */
 int record_arguments_parse(struct record_arguments *arguments, int argc, char **argv);
 void record_arguments_deinit(struct record_arguments *arguments);
+
+/* Makes the options refer to the parsed lists of events, processes and threads. */
+void record_arguments_use_lists(struct record_arguments *arguments);
+
+/* Checks combinations of options. Returns false after printing a message. */
+bool record_arguments_check(const struct record_arguments *arguments);
 
 /* Returns the options for sp_capture_new(). They point to `groups`, and the `size` members are set. */
 struct sp_capture_options record_capture_options(struct record_options *groups);

@@ -56,21 +56,24 @@ static void add_part(char *text, size_t size, uint64_t count, const char *name)
 		snprintf(text + used, size - used, ", %llu %s", (unsigned long long)count, name);
 }
 
+/* Prints the part of complete stacks as a report does, which counts those without a user part. */
 static void print_stacks(const struct sp_capture_stacks *stacks)
 {
 	char rest[256] = "";
-	uint64_t all = stacks->complete + stacks->repaired + stacks->truncated + stacks->no_unwind_info +
-		       stacks->bad_memory + stacks->depth_limit + stacks->skipped;
+	uint64_t unwound = stacks->complete + stacks->repaired + stacks->truncated +
+			   stacks->no_unwind_info + stacks->bad_memory + stacks->depth_limit +
+			   stacks->skipped;
+	uint64_t all = unwound + stacks->none;
+	uint64_t complete = stacks->complete + stacks->repaired + stacks->none;
 	add_part(rest, sizeof(rest), stacks->repaired, "of them completed from other samples");
 	add_part(rest, sizeof(rest), stacks->truncated, "truncated");
 	add_part(rest, sizeof(rest), stacks->no_unwind_info, "without unwind information");
 	add_part(rest, sizeof(rest), stacks->bad_memory, "with an invalid stack address");
 	add_part(rest, sizeof(rest), stacks->depth_limit, "too deep");
 	add_part(rest, sizeof(rest), stacks->skipped, "not unwound");
-	if (all)
-		diag_say("%llu stack%s unwound: %.2f %% complete%s", (unsigned long long)all,
-			 all == 1 ? "" : "s",
-			 100 * (double)(stacks->complete + stacks->repaired) / (double)all, rest);
+	if (unwound)
+		diag_say("stacks of %llu sample%s: %.2f %% complete%s", (unsigned long long)all,
+			 all == 1 ? "" : "s", 100 * (double)complete / (double)all, rest);
 }
 
 static void print_totals(struct sp_capture *capture, const struct sp_capture_stats *stats,
@@ -78,7 +81,7 @@ static void print_totals(struct sp_capture *capture, const struct sp_capture_sta
 {
 	double seconds = (double)stats->duration_ns / 1e9;
 	double own = own_seconds() + (double)sp_capture_proxy_ns(capture) / 1e9;
-	char size[32], share[32] = "";
+	char size[32], share[32] = "", rate[32] = "";
 	format_size(size, sizeof(size), stats->all_file_bytes);
 	/*
 	 * The recorder's CPU share is left out for short recordings, where starting and stopping would
@@ -86,10 +89,13 @@ static void print_totals(struct sp_capture *capture, const struct sp_capture_sta
 	 */
 	if (seconds >= 1)
 		snprintf(share, sizeof(share), " (%.1f %% of a CPU)", 100 * own / seconds);
-	diag_say("%llu sample%s, %llu lost, %s in %s; %.3f s elapsed, recorder used %.1f ms CPU%s",
+	if (stats->rate_hz && stats->samples)
+		snprintf(rate, sizeof(rate), " at %llu Hz", (unsigned long long)stats->rate_hz);
+	diag_say("%llu sample%s, %llu lost, %s in %s; %.3f s elapsed%s, recorder used %.1f ms "
+		 "CPU%s",
 		 (unsigned long long)stats->samples, stats->samples == 1 ? "" : "s",
-		 (unsigned long long)(stats->lost_own + stats->shed), size, path, seconds, 1000 * own,
-		 share);
+		 (unsigned long long)(stats->lost_own + stats->shed), size, path, seconds, rate,
+		 1000 * own, share);
 }
 
 void record_print_summary(const struct record_arguments *arguments, struct sp_capture *capture,

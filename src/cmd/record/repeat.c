@@ -188,8 +188,8 @@ static void print_progress(const struct repeat *repeat, size_t round, size_t rou
 		}
 		double mean = sum / count;
 		size_t used = strlen(text);
-		snprintf(text + used, sizeof(text) - used, "%s%s %.3f s", side ? "; " : "",
-			 sides[side], mean);
+		snprintf(text + used, sizeof(text) - used, "%s%s %s%.3f s", side ? "; " : "",
+			 sides[side], count > 1 ? "mean " : "", mean);
 		used = strlen(text);
 		double variance = fmax(0, squares - count * mean * mean);
 		if (count > 1)
@@ -303,10 +303,12 @@ static int finish(const struct repeat *repeat)
 	char name[] = "diff", *folder = strdup(repeat->folder);
 	char *argv[] = {name, folder, NULL};
 	int status = 0;
-	if (repeat->side_count < 2)
-		diag_say("%s has %zu runs; 'sprof diff %s OTHER' compares them with another folder",
-			 repeat->folder, repeat->run_count, repeat->folder);
-	else
+	if (repeat->side_count < 2) {
+		diag_say("%s has %zu runs: 'sprof report %s/*.data' adds them up, with intervals "
+			 "by their spread;", repeat->folder, repeat->run_count, repeat->folder);
+		diag_more("'sprof diff %s OTHER' compares them with another folder",
+			  repeat->folder);
+	} else
 		status = folder ? command_diff.run(repeat->ctx, 2, argv) : EXIT_RECORDER;
 	free(folder);
 	return status;

@@ -156,7 +156,9 @@ static bool parse_size(const char *text, uint64_t scale, uint64_t *bytes)
 	static const char units[] = "BKMG";
 	uint64_t number;
 	size_t size = strlen(text);
-	const char *unit = size ? strchr(units, text[size - 1] & ~0x20) : NULL;
+	/* A blank has no letter: strchr() would find the terminating NUL. */
+	char letter = (char)(size ? text[size - 1] & ~0x20 : 0);
+	const char *unit = letter ? strchr(units, letter) : NULL;
 	if (unit)
 		scale = UINT64_C(1) << 10 * (unit - units);
 	char *digits = strndup(text, unit ? size - 1 : size);
@@ -346,7 +348,7 @@ bool record_parse_off_cpu_threshold(const struct option *option, const char *tex
 	double ms = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
 	if (ms < 0 || *end || ms > OFF_CPU_MS_MAX)
 		return option_reject(option, text, "a number of milliseconds up to 4000");
-	/* 0: the library's default is another. */
+	/* 0 would select the library's default, so no threshold is 1 ns. */
 	sampling->off_cpu_thin_ns = ms > 0 ? (uint64_t)(ms * 1e6 + 0.5) : 1;
 	return true;
 }

@@ -34,8 +34,6 @@ option_parse_fn record_parse_delay;
 /* option->value: bool *, set to true. An attached number is checked and ignored. */
 option_parse_fn record_parse_habit;
 
-/* Parsers for options of `sprof record` that choose the data in samples. */
-
 /* Parser that sets the sample_type bit that the option stands for. option->value: uint64_t *. */
 option_parse_fn record_parse_sample;
 

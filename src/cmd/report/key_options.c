@@ -7,6 +7,7 @@
 #include "cmd/report/report_arguments.h"
 #include "command.h"
 #include "diag.h"
+#include "memory.h"
 
 /*
  * Parses a word that is a key or may be a tracepoint field. Returns false after printing why it is
@@ -44,12 +45,13 @@ static bool accept_column(struct report_arguments *arguments, const char *word)
 bool report_keys_parse(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
-	char *copy = strdup(text), *rest = copy, *word;
-	bool fine = copy;
+	char *copy = xstrdup(text), *rest = copy, *word;
+	bool fine = true;
 	unsigned int key;
 	arguments->key_count = 0;
 	arguments->keys_given = true;
-	arguments->more_keys = fine && *rest == '+';
+	arguments->by_thread = false;
+	arguments->more_keys = *rest == '+';
 	rest += arguments->more_keys;
 	while (fine && (word = strsep(&rest, ","))) {
 		if (accept_column(arguments, word))
@@ -106,8 +108,8 @@ static bool parse_field(struct report_arguments *arguments, const char *word)
 bool report_fields_parse(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
-	char *copy = strdup(text), *rest = copy, *word;
-	bool fine = copy;
+	char *copy = xstrdup(text), *rest = copy, *word;
+	bool fine = true;
 	arguments->column_count = 0;
 	arguments->keys_given = true;
 	while (fine && (word = strsep(&rest, ",")))
@@ -223,7 +225,7 @@ static bool wants_calls(const struct report_arguments *arguments)
  * Decides whether rows count branches instead of samples. Returns false after printing which options
  * conflict.
  */
-static bool settle_branches(struct report_arguments *arguments,
+static bool resolve_branches(struct report_arguments *arguments,
 			    const struct recordings *recordings)
 {
 	const char *key = first_branch_key(arguments), *path = path_without_branches(recordings);
@@ -260,9 +262,17 @@ int report_arguments_resolve(struct report_arguments *arguments, struct sp_ctx *
 	for (size_t i = 0; i < arguments->column_count; i++)
 		if (arguments->columns[i] < SP_KEY_LIMIT)
 			report_key_add(arguments, (enum sp_key)arguments->columns[i]);
-	if (!report_mode_resolve(arguments, recordings) || !settle_branches(arguments, recordings))
+	if (!report_mode_resolve(arguments, recordings) || !resolve_branches(arguments, recordings))
 		return 1;
 	add_default_keys(arguments);
+	/* A server's threads would fill the screen. */
+	arguments->by_thread &= arguments->output == &output_text && !arguments->file &&
+				!arguments->tui && !arguments->column_count &&
+				arguments->limit < 0 && !arguments->most &&
+				term_of_stdout(arguments->colour).terminal;
+	for (size_t i = 0; i < arguments->key_count && arguments->by_thread; i++)
+		if (arguments->keys[i] == SP_KEY_TID)
+			arguments->keys[i] = SP_KEY_PID;
 	if (arguments->parent)
 		report_key_add(arguments, SP_KEY_PARENT);
 	return -1;
@@ -273,5 +283,8 @@ bool report_threads_parse(const struct option *option, const char *text)
 	struct report_arguments *arguments = option->value;
 	(void)text;
 	arguments->mode = SP_MODE_WALL;
-	return report_keys_parse(option, "comm,tid,state");
+	if (!report_keys_parse(option, "comm,tid,state"))
+		return false;
+	arguments->by_thread = true;
+	return true;
 }

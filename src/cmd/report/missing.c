@@ -9,13 +9,16 @@
 #include <string.h>
 #include "cmd/report/report_arguments.h"
 #include "diag.h"
+#include "input.h"
 #include "nearest.h"
+#include "text.h"
 
 /*
  * Result of searching a function's name in the rows: its number of samples, and the nearest other name.
  */
 struct name_match {
 	const char *name; /* name as in the rows; NULL: no row has it */
+	const char *last; /* name that is the last part of a qualified one; NULL: no row has it */
 	uint64_t samples;
 	struct nearest nearest;
 };
@@ -35,6 +38,7 @@ static bool has_name(const char *name, const char *wanted)
 static struct name_match find_name(const struct sp_analysis *analysis, const char *wanted)
 {
 	struct name_match found = {0};
+	const char *last = strrchr(wanted, wanted[strcspn(wanted, ":")] ? ':' : '.');
 	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
 		for (size_t j = 0; j < profile->row_count; j++) {
@@ -45,40 +49,39 @@ static struct name_match find_name(const struct sp_analysis *analysis, const cha
 				found.samples += row->total.samples;
 			} else if (name && row->symbol_known) {
 				nearest_add(&found.nearest, wanted, strlen(wanted), name);
+				if (last && last[1] && has_name(name, last + 1))
+					found.last = name;
 			}
 		}
 	}
 	return found;
 }
 
-/* Returns a regular expression that matches the text literally. NULL when out of memory. */
-static char *expression_of(const char *text)
+/* Prints that nothing has the name, with the command that lists all by a key. */
+static void report_unknown(const struct recordings *recordings, const char *fits, const char *name,
+			   const char *key)
 {
-	char *expression = malloc(2 * strlen(text) + 1), *end = expression;
-	for (; expression && *text; text++) {
-		if (strchr(".[]()*+?{}|^$\\", *text))
-			*end++ = '\\';
-		*end++ = *text;
-	}
-	if (expression)
-		*end = 0;
-	return expression;
+	const char *path = sp_reader_info(recordings->items[0].reader)->path;
+	char *command = input_command("sprof report", recordings->count > 1 ? NULL : path);
+	diag_say("no %s %s; '%s -s %s' lists all", fits, name, command, key);
+	free(command);
 }
 
-static void report_name(const struct sp_analysis *analysis, const char *wanted)
+static void report_name(const struct recordings *recordings, const struct sp_analysis *analysis,
+			const char *wanted)
 {
 	struct name_match found = find_name(analysis, wanted);
-	char *expression = found.name ? expression_of(wanted) : NULL;
+	const char *nearest = found.nearest.name ?: found.last;
+	char *expression = found.name ? text_expression(wanted) : NULL;
 	unsigned long long samples = found.samples;
-	if (found.name && expression)
+	if (found.name)
 		diag_say("no sample has %s as its sampled function; %llu sample%s pass%s through it: "
 			 "use --focus '^%s%s'", wanted, samples, samples == 1 ? "" : "s",
 			 samples == 1 ? "es" : "", expression, strcmp(found.name, wanted) ? "" : "$");
-	else if (!found.name && found.nearest.name)
-		diag_say("no stack has a function %s; the nearest name is %s", wanted,
-			 found.nearest.name);
-	else if (!found.name)
-		diag_say("no stack has a function %s; 'sprof report -s function' lists all", wanted);
+	else if (nearest)
+		diag_say("no stack has a function %s; the nearest name is %s", wanted, nearest);
+	else
+		report_unknown(recordings, "stack has a function", wanted, "function");
 	free(expression);
 }
 
@@ -120,8 +123,7 @@ static struct found_value find_value(const struct sp_analysis *analysis, const c
 				     enum sp_key key)
 {
 	struct found_value found = {0};
-	const char *slash = key == SP_KEY_DSO ? strrchr(wanted, '/') : NULL;
-	const char *name = slash ? slash + 1 : wanted;
+	const char *name = key == SP_KEY_DSO ? text_base_name(wanted) : wanted;
 	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
 		for (size_t j = 0; j < profile->row_count; j++) {
@@ -140,8 +142,8 @@ static struct found_value find_value(const struct sp_analysis *analysis, const c
 }
 
 /* Reports the names or patterns of a key's option that no row has. */
-static void report_values(const struct sp_analysis *analysis, const struct selection *selection,
-			  const struct named_key *of)
+static void report_values(const struct recordings *recordings, const struct sp_analysis *analysis,
+			  const struct selection *selection, const struct named_key *of)
 {
 	const struct option_strings *wanted = wanted_of(selection, of->key);
 	for (size_t i = 0; i < wanted->count; i++) {
@@ -159,8 +161,7 @@ static void report_values(const struct sp_analysis *analysis, const struct selec
 			diag_say("no %s %s; the nearest %s is %s", of->fits, name, of->noun,
 				 nearest);
 		else
-			diag_say("no %s %s; 'sprof report -s %s' lists all", of->fits, name,
-				 sp_key_name(of->key));
+			report_unknown(recordings, of->fits, name, sp_key_name(of->key));
 	}
 }
 
@@ -228,10 +229,59 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 		return;
 	}
 	for (size_t i = 0; i < selection->symbols.count; i++)
-		report_name(all, selection->symbols.items[i]);
+		report_name(recordings, all, selection->symbols.items[i]);
 	if (!selection->symbols.count && by_function)
-		report_name(all, root);
+		report_name(recordings, all, root);
 	for (size_t i = 0; i < NAMED_KEYS && !by_function; i++)
-		report_values(all, selection, &named_keys[i]);
+		report_values(recordings, all, selection, &named_keys[i]);
 	sp_analysis_free(all);
+}
+
+/* Returns whether a row has a between-run interval, or there are no rows. */
+static bool has_between(const struct sp_analysis *analysis)
+{
+	bool any = false;
+	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
+		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
+		any |= profile->row_count > 0;
+		if (profile->row_count && sp_profile_row(profile, 0)->self_between)
+			return true;
+	}
+	return !any;
+}
+
+/* Returns false after printing why --interval between is not possible. */
+static bool check_between(const struct report_arguments *arguments,
+			  const struct sp_analysis *analysis)
+{
+	if (arguments->interval != SHOWN_BETWEEN || !arguments->output->intervals ||
+	    has_between(analysis))
+		return true;
+	diag_say("--interval between needs one finished recording, or at least 3 runs of one "
+		 "command");
+	diag_more("it does not work with --mode, -b, --callers, --time, -s time, or files of one "
+		  "rotation");
+	return false;
+}
+
+/* Returns false after printing that no sample has memory data for --mem-mode. */
+static bool check_accesses(const struct recordings *recordings, const struct sp_analysis *analysis)
+{
+	uint64_t samples = 0, accesses = 0;
+	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
+		samples += sp_analysis_profile(analysis, i)->samples;
+		accesses += sp_analysis_profile(analysis, i)->accesses;
+	}
+	if (samples && !accesses)
+		diag_say("%s has no memory data, which --mem-mode needs; "
+			 "'sprof record -d -W -e EVENT' records it for events of memory accesses",
+			 sp_reader_info(recordings->items[0].reader)->path);
+	return !samples || accesses;
+}
+
+bool report_check_result(const struct report_arguments *arguments,
+			 const struct recordings *recordings, const struct sp_analysis *analysis)
+{
+	return (!arguments->memory || check_accesses(recordings, analysis)) &&
+	       check_between(arguments, analysis);
 }

@@ -4,9 +4,7 @@
 #include "cmd/report/report_arguments.h"
 #include "command.h"
 #include "diag.h"
-
-/* Event of recorded waits, in recordings of perf and sprof. */
-#define WAIT_EVENT "offcpu-time"
+#include "input.h"
 
 bool report_mode_parse(const struct option *option, const char *text)
 {
@@ -25,17 +23,6 @@ bool report_wakers_parse(const struct option *option, const char *text)
 	(void)text;
 	*(int *)option->value = SP_MODE_WAKERS;
 	return true;
-}
-
-static bool has_waits(const struct recordings *recordings)
-{
-	for (size_t i = 0; i < recordings->count; i++) {
-		const struct sp_reader *reader = recordings->items[i].reader;
-		for (size_t j = 0; j < sp_reader_event_count(reader); j++)
-			if (!strcmp(sp_reader_event(reader, j)->name, WAIT_EVENT))
-				return true;
-	}
-	return false;
 }
 
 /* Returns the first key that the mode does not have; SP_KEY_LIMIT: none. */
@@ -77,9 +64,11 @@ static bool check_events(const struct report_arguments *arguments)
 bool report_mode_resolve(struct report_arguments *arguments, const struct recordings *recordings)
 {
 	bool others = arguments->branches == 1 || arguments->memory;
-	if (arguments->mode < 0)
-		arguments->mode = !others && !arguments->selection.events.count && has_waits(recordings) ?
+	if (arguments->mode < 0) {
+		bool waits = recordings_have_waits(recordings->items, recordings->count);
+		arguments->mode = waits && !others && !arguments->selection.events.count ?
 				  SP_MODE_WALL : SP_MODE_CPU;
+	}
 	enum sp_key key = missing_key(arguments);
 	if (key != SP_KEY_LIMIT || (arguments->mode == SP_MODE_CPU && has_time_column(arguments))) {
 		diag_say("%s needs --mode wall, off-cpu or %s",

@@ -15,6 +15,7 @@
 #include "diag.h"
 #include "export/gzip.h"
 #include "input.h"
+#include "memory.h"
 #include "out/output.h"
 #include "out/time_line.h"
 #include "output_file.h"
@@ -71,7 +72,7 @@ static bool orders_by_self(const struct report_arguments *arguments)
 {
 	/* The innermost function of a wait is the scheduler's. */
 	bool total = arguments->children == 1 || (arguments->mode != SP_MODE_CPU && arguments->children);
-	return arguments->output->functions || (is_text(arguments) && !total);
+	return arguments->output->functions || ((is_text(arguments) || arguments->live) && !total);
 }
 
 /* Sets the limits of rows. A limit given by the user disables the others. */
@@ -174,7 +175,8 @@ static bool needs_timeline(const struct report_arguments *arguments)
 	for (size_t i = 0; i < arguments->key_count && arguments->keys_given; i++)
 		labels |= arguments->keys[i] == SP_KEY_PID || arguments->keys[i] == SP_KEY_TID ||
 			  arguments->keys[i] == SP_KEY_COMM;
-	return arguments->output->timeline || (arguments->output->labels && labels);
+	return arguments->timeline || arguments->output->timeline ||
+	       (arguments->output->labels && labels);
 }
 
 static void set_groups(const struct report_arguments *arguments, const struct sp_reader *reader,
@@ -191,7 +193,8 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.command_lines = arguments->command_lines,
 		.process_tree = arguments->process_tree,
 		.lines = arguments->tree_lines || output->lines,
-		.collapse_recursion = arguments->collapse_recursion,
+		.collapse_recursion = arguments->collapse_recursion ||
+				      (is_text(arguments) && !arguments->tui),
 		.addresses = output->addresses,
 	};
 	groups->stacks = (struct sp_analysis_stacks){
@@ -270,37 +273,34 @@ static void lists_deinit(struct report_arrays *lists)
 	free(lists->pairs);
 }
 
-static bool has_event(const struct report_arguments *arguments, const char *name)
-{
-	for (size_t i = 0; i < arguments->selection.events.count; i++)
-		if (!strcmp(arguments->selection.events.items[i], name))
-			return true;
-	return !arguments->selection.events.count;
-}
-
-/* Returns whether the event only provides side-band records: it never has samples and is not shown. */
-static bool is_side_band(const struct report_arguments *arguments, const struct sp_event *event,
-			 const struct sp_profile *profile)
-{
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       event->attr.config == PERF_COUNT_SW_DUMMY && !profile->samples &&
-	       !arguments->selection.events.count;
-}
-
 /*
- * Collects the event groups with all their events selected by -e. Returns false when out of memory.
+ * Returns whether mode cpu leaves out an event that -e does not name: it only provides side-band
+ * records, or it is of waits and wake-ups, which other modes show.
  */
-static bool collect_groups(const struct sp_analysis *analysis,
+static bool is_left_out(const struct report_arguments *arguments, const struct report *report,
+			const struct sp_event *event, const struct sp_profile *profile)
+{
+	if (arguments->selection.events.count)
+		return false;
+	if (report->profile_count &&
+	    recordings_have_waits(report->recordings, report->recording_count) &&
+	    (event_is_of_switches(profile->event) ||
+	     !strncmp(profile->event, "sched:sched_wak", 15)))
+		return true;
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       event->attr.config == PERF_COUNT_SW_DUMMY && !profile->samples;
+}
+
+/* Collects the event groups with all their events selected by -e. */
+static void collect_groups(const struct sp_analysis *analysis,
 			   const struct report_arguments *arguments, struct report *report,
 			   struct report_arrays *lists)
 {
 	size_t groups = sp_analysis_group_count(analysis), members = 0, next = 0;
 	for (size_t i = 0; i < groups; i++)
 		members += sp_analysis_group(analysis, i)->profile_count;
-	lists->groups = calloc(groups + 1, sizeof(*lists->groups));
-	lists->members = calloc(members + 1, sizeof(*lists->members));
-	if (!lists->groups || !lists->members)
-		return false;
+	lists->groups = xcalloc(groups + 1, sizeof(*lists->groups));
+	lists->members = xcalloc(members + 1, sizeof(*lists->members));
 	for (size_t i = 0; i < groups; i++) {
 		const struct sp_group *group = sp_analysis_group(analysis, i);
 		struct joint_view view = {group, lists->members + next};
@@ -309,39 +309,42 @@ static bool collect_groups(const struct sp_analysis *analysis,
 			const struct sp_profile *profile =
 				sp_analysis_profile(analysis, group->profiles[j]);
 			lists->members[next++] = profile;
-			all &= has_event(arguments, profile->event);
+			all &= input_options_has_event(&arguments->selection, profile->event);
 		}
 		if (all)
 			lists->groups[report->group_count++] = view;
 	}
 	report->groups = lists->groups;
-	return true;
 }
 
-/* Collects the shown profiles and the findings. Returns false when out of memory. */
-static bool collect(const struct report_arguments *arguments, const struct analyses *analyses,
+/* Collects the shown profiles and the findings. */
+static void collect(const struct report_arguments *arguments, const struct analyses *analyses,
 		    struct report *report, struct report_arrays *lists)
 {
 	const struct sp_analysis *analysis = analyses->all;
 	size_t profiles = sp_analysis_profile_count(analysis);
 	size_t findings = sp_analysis_finding_count(analysis);
-	lists->profiles = calloc(profiles + 1, sizeof(*lists->profiles));
-	lists->findings = calloc(findings + 1, sizeof(*lists->findings));
-	lists->events = calloc(profiles + 1, sizeof(*lists->events));
-	lists->bins = calloc(profiles + 1, sizeof(*lists->bins));
-	lists->timelines = calloc(profiles + 1, sizeof(*lists->timelines));
-	lists->lines = calloc(profiles + 1, sizeof(*lists->lines));
-	lists->pairs = calloc(profiles + 1, sizeof(*lists->pairs));
-	if (!lists->profiles || !lists->findings || !lists->events || !lists->bins || !lists->timelines ||
-	    !lists->lines || !lists->pairs)
-		return false;
+	lists->profiles = xcalloc(profiles + 1, sizeof(*lists->profiles));
+	lists->findings = xcalloc(findings + 1, sizeof(*lists->findings));
+	lists->events = xcalloc(profiles + 1, sizeof(*lists->events));
+	lists->bins = xcalloc(profiles + 1, sizeof(*lists->bins));
+	lists->timelines = xcalloc(profiles + 1, sizeof(*lists->timelines));
+	lists->lines = xcalloc(profiles + 1, sizeof(*lists->lines));
+	lists->pairs = xcalloc(profiles + 1, sizeof(*lists->pairs));
 	for (size_t i = 0; i < profiles; i++) {
 		size_t shown = report->profile_count;
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
 		const struct sp_event *event = sp_analysis_event(analysis, i);
-		if (arguments->mode == SP_MODE_CPU && (!has_event(arguments, profile->event) ||
-						       is_side_band(arguments, event, profile)))
+		if (arguments->mode == SP_MODE_CPU &&
+		    !input_options_has_event(&arguments->selection, profile->event))
 			continue;
+		if (arguments->mode == SP_MODE_CPU &&
+		    is_left_out(arguments, report, event, profile)) {
+			report->other_samples += profile->samples;
+			continue;
+		}
+		if (arguments->mode != SP_MODE_WAKERS)
+			report->other_samples += profile->other_samples;
 		lists->events[shown] = event;
 		const struct sp_time_bins *bins = sp_analysis_time_bins(analysis, i);
 		if (bins)
@@ -353,16 +356,18 @@ static bool collect(const struct report_arguments *arguments, const struct analy
 			lists->pairs[shown] = sp_analysis_profile(analyses->pairs, i);
 		lists->profiles[report->profile_count++] = profile;
 	}
-	for (size_t i = 0; i < findings; i++)
-		lists->findings[i] = sp_analysis_finding(analysis, i);
-	report->finding_count = findings;
+	for (size_t i = 0; i < findings; i++) {
+		const struct sp_finding *finding = sp_analysis_finding(analysis, i);
+		if (!arguments->live || strcmp(finding->cause ?: "", "unfinished") != 0)
+			lists->findings[report->finding_count++] = finding;
+	}
 	report->profiles = lists->profiles;
 	report->events = lists->events;
 	report->timelines = lists->timelines;
 	report->lines = analyses->lines ? lists->lines : NULL;
 	report->pairs = analyses->pairs ? lists->pairs : NULL;
 	report->findings = lists->findings;
-	return collect_groups(analysis, arguments, report, lists);
+	collect_groups(analysis, arguments, report, lists);
 }
 
 /* Returns whether rows have totals: by default if there are call chains. */
@@ -418,10 +423,14 @@ static void missing_data_print(const struct report_arguments *arguments,
 	}
 	if (!any && recorded)
 		recordings_print_span(recordings, &arguments->selection);
-	if (!any && arguments->output != &output_text)
-		diag_say("%s: no samples%s", subject,
-			 report->filtered ? " pass the filters"
-					  : "; 'sprof report' without --format prints the reason");
+	if (!any && arguments->output != &output_text && report->filtered) {
+		diag_say("%s: no samples pass the filters", subject);
+	} else if (!any && arguments->output != &output_text) {
+		char *command = report_command(report, "sprof report");
+		diag_say("%s: no samples; '%s' without --format prints the reason", subject,
+			 command);
+		free(command);
+	}
 	bool wanted = arguments->tree != SP_TREE_NONE || arguments->children == 1 ||
 		      report_names_stacks(arguments);
 	for (size_t i = 0; i < arguments->key_count; i++)
@@ -438,24 +447,13 @@ static bool is_compressed(const struct report_arguments *arguments)
 	       !fnmatch("*.gz", arguments->file, FNM_CASEFOLD);
 }
 
-/* Returns false when out of memory. */
-static bool write_compressed(const struct output_format *output, const struct report *report,
-			     FILE *out)
-{
-	FILE *compressed = gzip_open(out);
-	if (!compressed)
-		return false;
-	bool done = output->write(report, compressed);
-	fclose(compressed);
-	return done;
-}
-
 static int write_report(const struct report_arguments *arguments,
 			const struct recordings *recordings, struct report *report)
 {
 	const struct output_format *output = arguments->output;
 	struct output_file file = {0};
 	struct pager pager = {0};
+	struct progress progress;
 	if (output->one_event)
 		choose_one_event(output, report);
 	if (output->check && !output->check(report))
@@ -465,17 +463,21 @@ static int write_report(const struct report_arguments *arguments,
 	if (!arguments->file)
 		pager = pager_open(arguments->selection.pager != 0 && output->paged);
 	FILE *out = arguments->file ? file.out : pager.out;
+	FILE *compressed = is_compressed(arguments) ? gzip_open(out) : NULL;
 	bool header = arguments->header && output == &output_text;
 	for (size_t i = 0; i < recordings->count && header; i++) {
 		/* The header is that of the file. */
 		sp_reader_split_pmus(recordings->items[i].reader);
 		info_print_header(recordings->items[i].reader, out);
 	}
-	bool done = is_compressed(arguments) ? write_compressed(output, report, out)
-					     : output->write(report, out);
+	/* With source code, messages are printed meanwhile. */
+	progress_begin_writing(&progress, arguments->file && !arguments->selection.quiet &&
+						  !arguments->source);
+	bool done = output->write(report, compressed ?: out);
+	if (compressed)
+		fclose(compressed);
+	progress_end(&progress);
 	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
-	if (!done)
-		diag_say("out of memory");
 	if (done && !status && arguments->open)
 		browser_open(arguments->file);
 	missing_data_print(arguments, recordings, report);
@@ -490,9 +492,18 @@ static bool are_damaged(const struct recordings *recordings)
 	return damaged;
 }
 
+/* Returns whether a word is an option without a value: "-v", "--verbose". It can be no secret. */
+static bool is_option_name(const char *word)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+	bool has_dash = word[0] == '-' && word[1];
+	return has_dash && (word[1] == '-' ? !word[strspn(word, letters)] : !word[2]);
+}
+
 /*
- * Returns the recorder's words without the program's arguments that name no files here, and without
- * the recorder's own if they cannot be separated. The caller frees it. NULL when out of memory.
+ * Returns the recorder's words without values among the program's arguments that name no files
+ * here, as they may be secrets, and without the recorder's own if they cannot be separated. The
+ * caller frees it.
  */
 static const char **hide_arguments(const char *const *words)
 {
@@ -501,17 +512,17 @@ static const char **hide_arguments(const char *const *words)
 	size_t from = program ? program + 1 : records ? 2 : 1;
 	while (words[count])
 		count++;
-	const char **shown = calloc(count + 1, sizeof(*shown));
-	for (size_t i = 0; shown && i < count; i++) {
+	const char **shown = xcalloc(count + 1, sizeof(*shown));
+	for (size_t i = 0; i < count; i++) {
 		struct stat status;
 		bool is_file = !stat(words[i], &status) && S_ISREG(status.st_mode);
-		shown[i] = i < from || is_file ? words[i] : "***";
+		shown[i] = i < from || is_file || is_option_name(words[i]) ? words[i] : "***";
 	}
 	return shown;
 }
 
-/* Fills the result's report from its analyses. Returns false when out of memory. */
-static bool set_report(const struct report_arguments *arguments,
+/* Fills the result's report from its analyses. */
+static void set_report(const struct report_arguments *arguments,
 		       const struct recordings *recordings, struct report_result *result)
 {
 	const struct sp_analysis *analysis = result->analyses.all;
@@ -544,7 +555,8 @@ static bool set_report(const struct report_arguments *arguments,
 		.hide_rows = arguments->tree != SP_TREE_NONE && !arguments->keys_given,
 		.show_samples = arguments->samples,
 		.keep_keys = arguments->column_count ||
-			     (arguments->keys_given && !arguments->more_keys),
+			     (arguments->keys_given && !arguments->more_keys &&
+			      !arguments->by_thread),
 		.filtered = input_options_is_filtered(&arguments->selection) ||
 			    report_names_stacks(arguments),
 		.callers = arguments->callers,
@@ -557,8 +569,7 @@ static bool set_report(const struct report_arguments *arguments,
 		.quiet = arguments->selection.quiet,
 		.term = term_of_stdout(arguments->colour),
 	};
-	if (!collect(arguments, &result->analyses, report, &result->lists))
-		return false;
+	collect(arguments, &result->analyses, report, &result->lists);
 	result->timeline = (struct timeline){
 		.first_ns = sp_analysis_first_ns(analysis),
 		.last_ns = sp_analysis_last_ns(analysis),
@@ -575,7 +586,6 @@ static bool set_report(const struct report_arguments *arguments,
 	    !arguments->most)
 		report->tree_most = PROCESS_LINES;
 	set_row_limits(arguments, report);
-	return true;
 }
 
 static bool has_time(const struct report_arguments *arguments)
@@ -619,7 +629,7 @@ static struct sp_error *analyse_rows(struct sp_ctx *ctx, const struct recordings
 	return sp_analysis_sum(ctx, recordings->items, recordings->count, &options, ret);
 }
 
-/* Makes all analyses that the output needs; those by line are by instruction, too. */
+/* Makes all analyses that the output needs. Source code needs its lines by instruction, too. */
 static struct sp_error *analyse(const struct report_arguments *arguments, struct sp_ctx *ctx,
 				const struct recordings *recordings,
 				const struct analysis_groups *groups, struct analyses *ret)
@@ -632,7 +642,7 @@ static struct sp_error *analyse(const struct report_arguments *arguments, struct
 	if (!error && (arguments->source || arguments->output->source_lines)) {
 		rows.keys = lines;
 		rows.key_count = sizeof(lines) / sizeof(*lines);
-		rows.instructions = true;
+		rows.instructions = arguments->source;
 		error = analyse_rows(ctx, recordings, groups, rows, &ret->lines);
 	}
 	if (!error && arguments->output->pairs && arguments->mode == SP_MODE_WAKERS) {
@@ -665,62 +675,39 @@ struct sp_error *report_result_new(const struct report_arguments *arguments, str
 				   struct recordings *recordings, struct sp_names *names,
 				   struct report_result **ret)
 {
-	struct report_result *result = calloc(1, sizeof(*result));
+	struct report_result *result = xcalloc(1, sizeof(*result));
 	struct analysis_groups groups;
 	*ret = NULL;
-	if (!result)
-		return NULL;
 	set_groups(arguments, recordings->items[0].reader, names, &groups);
 	struct sp_error *error = set_time_origins(arguments, recordings, &groups.rows);
 	if (!error)
 		error = analyse(arguments, ctx, recordings, &groups, &result->analyses);
-	if (!error && set_report(arguments, recordings, result))
-		*ret = result;
-	else
+	if (error) {
 		report_result_free(result);
-	return error;
-}
-
-/* Returns whether a row has a between-run interval, or there are no rows. */
-static bool has_between(const struct sp_analysis *analysis)
-{
-	bool any = false;
-	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
-		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
-		any |= profile->row_count > 0;
-		if (profile->row_count && sp_profile_row(profile, 0)->self_between)
-			return true;
+		return error;
 	}
-	return !any;
+	set_report(arguments, recordings, result);
+	*ret = result;
+	return NULL;
 }
 
-/* Returns false after printing why --interval between is not possible. */
-static bool check_between(const struct report_arguments *arguments,
-			  const struct sp_analysis *analysis)
+/* Browses `first`, or a result that the browser makes. Returns the exit status. */
+static int browse_recordings(const struct report_arguments *arguments, struct sp_ctx *ctx,
+			     struct recordings *recordings, struct report_result *first)
 {
-	if (arguments->interval != SHOWN_BETWEEN || !arguments->output->intervals ||
-	    has_between(analysis))
-		return true;
-	diag_say("--interval between needs one finished recording, or at least 3 runs of one "
-		 "command");
-	diag_more("it does not work with --mode, -b, --callers, --time, -s time, or files of one "
-		  "rotation");
-	return false;
-}
-
-/* Returns false after printing that no sample has memory data for --mem-mode. */
-static bool check_accesses(const struct recordings *recordings, const struct sp_analysis *analysis)
-{
-	uint64_t samples = 0, accesses = 0;
-	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
-		samples += sp_analysis_profile(analysis, i)->samples;
-		accesses += sp_analysis_profile(analysis, i)->accesses;
+	struct sp_names *names = NULL;
+	struct sp_error *error = sp_names_new(&names);
+	int status = 1;
+	if (error) {
+		diag_error(error);
+		report_result_free(first);
+	} else {
+		const struct browse_source source = {ctx, arguments, recordings, names,
+						     report_result_new};
+		status = browse_run(&source, first);
 	}
-	if (samples && !accesses)
-		diag_say("%s has no memory data, which --mem-mode needs; "
-			 "'sprof record -d -W -e EVENT' records it for events of memory accesses",
-			 sp_reader_info(recordings->items[0].reader)->path);
-	return !samples || accesses;
+	sp_names_free(names);
+	return recordings_print_damage(recordings) | status;
 }
 
 static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *recordings)
@@ -728,42 +715,33 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 	struct report_arguments *arguments = data;
 	if (!recordings_select_events(recordings, &arguments->selection, !arguments->per_pmu))
 		return 1;
-	int settled = report_arguments_resolve(arguments, ctx, recordings);
-	if (settled >= 0)
-		return settled;
+	int status = report_arguments_resolve(arguments, ctx, recordings);
+	if (status >= 0)
+		return status;
 	if (!recordings_resolve_times(recordings, &arguments->selection))
 		return 1;
 	struct report_result *result = NULL;
-	struct sp_names *names = NULL;
 	struct progress progress;
+	/* These options have checks of the result, which come before the browser. */
+	bool checked = arguments->memory || arguments->interval == SHOWN_BETWEEN;
+	if (arguments->tui && !checked)
+		return browse_recordings(arguments, ctx, recordings, NULL);
 	progress_begin(&progress, ctx, !arguments->selection.quiet && !arguments->selection.verbose);
-	struct sp_error *error = arguments->tui ? sp_names_new(&names) : NULL;
-	if (!error)
-		error = report_result_new(arguments, ctx, recordings, names, &result);
+	struct sp_error *error = report_result_new(arguments, ctx, recordings, NULL, &result);
 	progress_end(&progress);
-	if (!result) {
-		if (error)
-			diag_error(error);
-		else
-			diag_say("out of memory");
-		sp_names_free(names);
+	if (error) {
+		diag_error(error);
 		return 1;
 	}
-	int status = 1;
+	status = 1;
 	const struct sp_analysis *analysis = result->analyses.all;
-	bool shows = (!arguments->memory || check_accesses(recordings, analysis)) &&
-		     check_between(arguments, analysis);
-	if (shows && arguments->tui) {
-		const struct browse_source source = {ctx, arguments, recordings, names,
-						     report_result_new};
-		status = browse_run(&source, result);
-		result = NULL;
-	} else if (shows) {
+	if (report_check_result(arguments, recordings, analysis)) {
+		if (arguments->tui)
+			return browse_recordings(arguments, ctx, recordings, result);
 		status = write_report(arguments, recordings, &result->report);
 		report_missing_names(arguments, ctx, recordings, analysis);
 	}
 	report_result_free(result);
-	sp_names_free(names);
 	return recordings_print_damage(recordings) | status;
 }
 
@@ -785,7 +763,7 @@ static int report_run(struct sp_ctx *ctx, int argc, char **argv)
 
 const struct command command_browse = {
 	.name = "browse",
-	.summary = "browse a recording in the terminal: rows, callers, filters",
+	.summary = "browse a recording in the terminal: rows, flame graph, times, code",
 	.run = report_run,
 };
 

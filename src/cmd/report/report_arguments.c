@@ -9,6 +9,7 @@
 #include "command.h"
 #include "diag.h"
 #include "input.h"
+#include "memory.h"
 
 void report_arguments_deinit(struct report_arguments *arguments)
 {
@@ -44,8 +45,8 @@ static bool parse_stdio(const struct option *option, const char *text)
 static bool parse_tree(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
-	char *copy = strdup(text ? text : "graph"), *rest = copy, *word, *end;
-	bool fine = copy;
+	char *copy = xstrdup(text ? text : "graph"), *rest = copy, *word, *end;
+	bool fine = true;
 	if (arguments->tree == SP_TREE_NONE)
 		arguments->tree = SP_TREE_CALLER;
 	while (fine && (word = strsep(&rest, ","))) {
@@ -88,8 +89,8 @@ static bool parse_function(const struct option *option, const char *text)
 	*(const char **)option->value = text;
 	if (size < 2 || text[0] != '/' || text[size - 1] != '/')
 		return *text || option_reject(option, text, "a function, or /REGEX/");
-	char *copy = strndup(text + 1, size - 2);
-	bool fine = copy && input_options_check_regex(option, copy);
+	char *copy = xstrndup(text + 1, size - 2);
+	bool fine = input_options_check_regex(option, copy);
 	free(copy);
 	return fine;
 }
@@ -98,7 +99,8 @@ static bool parse_source(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
 	arguments->source = true;
-	return !text || option_strings_add(&arguments->source_directories, text);
+	option_strings_add(&arguments->source_directories, text ?: "");
+	return true;
 }
 
 static bool parse_interval(const struct option *option, const char *text)
@@ -190,7 +192,8 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "show which threads woke which"),
 		OPTION_CALL(0, "interval", "FOR", &a->interval, parse_interval,
 			    "show intervals within this run, or between runs (default: between "
-			    "runs where a share varies over time, marked ~)", .rare = true),
+			    "runs if a share varies, marked ~; * if that is too wide)",
+			    .rare = true),
 		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, option_parse_percent,
 			    "hide rows and branches below MIN percent", .rare = true),
 		OPTION_FLAG(0, "explain", &a->explain,
@@ -300,7 +303,7 @@ static void add_browsed(struct report_arguments *a, struct option_table *table)
 	OPTION_TABLE_ADD(table, group);
 }
 
-#define PICTURES "use -o report.html, which shows a flame graph, or --format folded"
+#define PICTURES "use -o report.html, or sprof browse and its key f, or --format folded"
 #define TRACES "processor traces are not decoded; use 'perf report'"
 #define ANNOTATES "use 'sprof annotate' to see code"
 
@@ -356,11 +359,8 @@ static const struct option_refusal refused[] = {
 	{0, NULL, NULL},
 };
 
-/*
- * Chooses the format, and checks the options that depend on it. Returns -1, or the exit status
- * after printing an error.
- */
-static int choose_output(struct report_arguments *arguments)
+/* Chooses the format. Returns false after printing that it is unknown. */
+static bool choose_output(struct report_arguments *arguments)
 {
 	if (arguments->file && !strcmp(arguments->file, "-"))
 		arguments->file = NULL;
@@ -371,42 +371,46 @@ static int choose_output(struct report_arguments *arguments)
 		if (output_is_picture(arguments->file))
 			diag_more("-o FILE.html has a flame graph, times and threads");
 		diag_more("--format selects one: " OUTPUT_NAMES);
-		return EXIT_USAGE;
 	}
-	if (arguments->tui && (arguments->output || arguments->file || arguments->explain)) {
-		diag_say("--tui writes no format and no file: omit it, or omit -o, --format and "
-			 "--explain");
-		return EXIT_USAGE;
+	return arguments->output || !arguments->file;
+}
+
+/*
+ * Checks the options that need or exclude others; `given`: the user chose the format. Returns false
+ * after printing the first conflict: `what`, and unless `more` is NULL, the format's name and
+ * `more`.
+ */
+static bool check_conflicts(const struct report_arguments *a, bool given)
+{
+	const struct output_format *output = a->output;
+	const struct {
+		bool holds;
+		const char *what, *more, *remedy;
+	} conflicts[] = {
+		{a->callers && a->callees,
+		 "--callers and --callees do not go together: use one of them"},
+		{a->tui && (given || a->file || a->explain),
+		 "--tui writes no format and no file: omit it, or omit -o, --format and --explain"},
+		{a->explain && output != &output_text && output != &output_json,
+		 "--explain writes text or json"},
+		{a->most && output != &output_text && output != &output_json &&
+		 output != &output_csv,
+		 "--limit is for text, json and csv; format ", " has all rows"},
+		{a->source && output != &output_html, "--source is for HTML: -o FILE.html"},
+		{a->open && !a->file, "--open needs a file: -o FILE.html"},
+		{!a->file && output->binary && isatty(STDOUT_FILENO),
+		 "--format ", " is not for terminals", "write it to a file: -o FILE"},
+	};
+	for (size_t i = 0; i < sizeof(conflicts) / sizeof(*conflicts); i++) {
+		if (!conflicts[i].holds)
+			continue;
+		diag_say("%s%s%s", conflicts[i].what, conflicts[i].more ? output->name : "",
+			 conflicts[i].more ?: "");
+		if (conflicts[i].remedy)
+			diag_more("%s", conflicts[i].remedy);
+		return false;
 	}
-	if (!arguments->output)
-		arguments->output = outputs[0];
-	if (arguments->explain)
-		arguments->output = arguments->output == &output_text ? &output_explain :
-				    arguments->output == &output_json ? &output_explain_json : NULL;
-	const struct output_format *output = arguments->output;
-	if (!output) {
-		diag_say("--explain writes text or json");
-		return EXIT_USAGE;
-	}
-	if (arguments->most && output != &output_text && output != &output_json &&
-	    output != &output_csv && !arguments->explain) {
-		diag_say("--limit is for text, json and csv; format %s has all rows", output->name);
-		return EXIT_USAGE;
-	}
-	if (arguments->source && arguments->output != &output_html) {
-		diag_say("--source is for HTML: -o FILE.html");
-		return EXIT_USAGE;
-	}
-	if (arguments->open && !arguments->file) {
-		diag_say("--open needs a file: -o FILE.html");
-		return EXIT_USAGE;
-	}
-	if (!arguments->file && arguments->output->binary && isatty(STDOUT_FILENO)) {
-		diag_say("--format %s is not for terminals", arguments->output->name);
-		diag_more("write it to a file: -o FILE");
-		return EXIT_USAGE;
-	}
-	return -1;
+	return true;
 }
 
 static int parse_table(struct report_arguments *a, int argc, char **argv)
@@ -445,14 +449,22 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 	    !a->explain && isatty(STDOUT_FILENO))
 		a->tui = true;
 	a->tui |= browses;
-	if (status < 0 && a->callers && a->callees) {
-		diag_say("--callers and --callees do not go together: use one of them");
-		return EXIT_USAGE;
-	}
 	if (a->callers && a->tree == SP_TREE_CALLER && !a->tree_ordered)
 		a->tree = SP_TREE_CALLEE;
-	if (status < 0)
-		status = choose_output(a);
+	/* --limit 0 has no limit, as --percent-limit 0. */
+	if (!a->most && a->limit < 0)
+		a->limit = 0;
+	if (a->most == UINT64_MAX)
+		a->most = 0;
+	if (status < 0 && !choose_output(a))
+		status = EXIT_USAGE;
+	bool given = a->output;
+	if (!given)
+		a->output = &output_text;
+	if (status < 0 && !check_conflicts(a, given))
+		status = EXIT_USAGE;
+	if (a->explain)
+		a->output = a->output == &output_json ? &output_explain_json : &output_explain;
 	a->processes |= a->command_lines;
 	if (a->processes && a->tree == SP_TREE_NONE) {
 		a->tree = SP_TREE_CALLER;
@@ -476,6 +488,7 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
 		.mode = -1,
 		.group = -1,
 		.limit = -1,
+		.most = UINT64_MAX,
 	};
 	input_options_init(&arguments->selection);
 	return parse_table(arguments, argc, argv);

@@ -20,6 +20,7 @@ struct report_arguments {
 	size_t column_count; /* 0: --fields was not given */
 	bool header, header_only;
 	bool keys_given; /* --sort or --fields was given */
+	bool by_thread; /* --threads; when resolved: threads of one name are one row */
 	bool more_keys; /* --sort began with +: keys are added to the default keys */
 	/*
 	 * Words of the command line that may be names of tracepoint fields. Key SP_KEY_FIELD + i stands
@@ -58,7 +59,9 @@ struct report_arguments {
 	struct option_strings source_directories; /* its argument; empty: the current directory */
 	bool explain; /* --explain: a whole answer of a few lines */
 	bool open; /* show the file in a browser */
+	bool live; /* the recording goes on: rows are by self in all formats */
 	bool tui;  /* browse the report in the terminal */
+	bool timeline; /* make timelines, although the format needs none */
 	char *const *option_words; /* words of the command line before the operands; borrowed */
 	size_t option_word_count;
 	enum sp_choice command_line; /* SP_OFF: leave out the recorded command */
@@ -138,6 +141,10 @@ int report_arguments_resolve(struct report_arguments *arguments, struct sp_ctx *
 void report_missing_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
 			  const struct recordings *recordings,
 			  const struct sp_analysis *analysis);
+
+/* Returns false after printing why an option's data, memory or intervals, are not there. */
+bool report_check_result(const struct report_arguments *arguments,
+			 const struct recordings *recordings, const struct sp_analysis *analysis);
 
 void report_arguments_deinit(struct report_arguments *arguments);
 

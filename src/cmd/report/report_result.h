@@ -10,8 +10,7 @@ struct report_result;
 
 /*
  * Analyses the recordings. `arguments` must outlive the result, and is resolved for these
- * recordings (report_arguments_resolve()). `names` may be NULL. *ret is NULL after an error, and
- * without one when out of memory.
+ * recordings (report_arguments_resolve()). `names` may be NULL. *ret is NULL after an error.
  */
 struct sp_error *report_result_new(const struct report_arguments *arguments, struct sp_ctx *ctx,
 				   struct recordings *recordings, struct sp_names *names,

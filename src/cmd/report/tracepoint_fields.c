@@ -10,6 +10,7 @@
 #include "cmd/report/report_arguments.h"
 #include "command.h"
 #include "diag.h"
+#include "memory.h"
 
 /* State while the words of one option (--sort or --fields) are replaced by keys. */
 struct expanding {
@@ -39,14 +40,8 @@ bool report_fields_add_word(struct report_arguments *arguments, const char *titl
 		diag_say("%s: '%s' is one field too many, or too long", title, word);
 		return false;
 	}
-	if (index == arguments->word_count) {
-		arguments->words[index] = strdup(word);
-		if (!arguments->words[index]) {
-			diag_say("out of memory");
-			return false;
-		}
-		arguments->word_count++;
-	}
+	if (index == arguments->word_count)
+		arguments->words[arguments->word_count++] = xstrdup(word);
 	*key_ret = SP_KEY_FIELD + (unsigned int)index;
 	return true;
 }
@@ -83,15 +78,14 @@ static bool is_taken(const char *name)
 	       !strncmp(name, "self", 4) || !strncmp(name, "total", 5);
 }
 
-/* Returns the field's name as rows show it: "FIELD", "EVENT.FIELD/raw". NULL when out of memory. */
+/* Returns the field's name as rows show it: "FIELD", "EVENT.FIELD/raw". */
 static char *shown_name(const struct sp_reader *reader, const struct sp_field *field)
 {
 	const char *event = field->event >= 0 ?
 				    sp_reader_event(reader, (size_t)field->event)->name :
 			    is_taken(field->name) ? "*" : "";
-	char *text;
-	return asprintf(&text, "%s%s%s%s", event, *event ? "." : "", field->name,
-			field->raw ? "/raw" : "") < 0 ? NULL : text;
+	return xasprintf("%s%s%s%s", event, *event ? "." : "", field->name,
+			 field->raw ? "/raw" : "");
 }
 
 /*
@@ -112,15 +106,11 @@ static bool take_field(struct expanding *of, int32_t event, const char *name, bo
 		return false;
 	}
 	if (i == a->field_count) {
-		char *copy = strdup(name);
+		char *copy = xstrdup(name);
 		a->field_own_names[i] = copy;
 		a->fields[i] = (struct sp_field){copy, event, raw};
-		a->field_names[i] = copy ? shown_name(of->reader, &a->fields[i]) : NULL;
+		a->field_names[i] = shown_name(of->reader, &a->fields[i]);
 		a->field_count++;
-		if (!a->field_names[i]) {
-			diag_say("out of memory");
-			return false;
-		}
 	}
 	of->to[of->count++] = SP_KEY_FIELD + (unsigned int)i;
 	return true;

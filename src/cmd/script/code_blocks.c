@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cmd/script/script.h"
+#include "memory.h"
 
 /* Limit on the bytes of code between two branches, as in perf: 16 KiB, less the longest instruction. */
 #define BLOCK_MAX (16384 - SP_INSTRUCTION_MAX)
@@ -84,10 +85,9 @@ static void put_line(struct block_walk *walk, const char *before, const struct s
 	const struct sp_place_frame *inner = place ? sp_place_frame(place, 0) : NULL;
 	if (!(walk->fields & FIELD(SRCLINE)) || !inner || !inner->file || !inner->line)
 		return;
-	const char *slash = strrchr(inner->file, '/');
-	bool whole = walk->printer->view->arguments->selection.whole_paths || !slash;
+	bool whole = walk->printer->view->arguments->selection.whole_paths;
 	buffer_string(&walk->printer->out, before);
-	buffer_name(&walk->printer->out, whole ? inner->file : slash + 1);
+	buffer_name(&walk->printer->out, whole ? inner->file : text_base_name(inner->file));
 	buffer_format(&walk->printer->out, ":%u", inner->line);
 }
 
@@ -96,10 +96,8 @@ static void put_function(struct block_walk *walk, uint64_t ip)
 {
 	struct buffer *out = &walk->printer->out;
 	const struct sp_place *place = sp_teller_place(walk->printer->teller, ip);
-	if (!place) {
-		out->failed = true;
-		return;
-	}
+	if (!place)
+		memory_end();
 	const struct sp_place_frame *frame = sp_place_frame(place, place->frame_count - 1);
 	if (!frame->name ||
 	    (walk->symbol == frame->name && walk->symbol_start == ip - frame->offset))

@@ -5,6 +5,7 @@
  */
 #include "cmd/script/script.h"
 #include <stdlib.h>
+#include "memory.h"
 
 /* Value of a counter at its last sample. */
 struct script_counter {
@@ -50,12 +51,10 @@ static struct script_counter *slot_of(struct script_counter *slots, size_t capac
 	return &slots[at];
 }
 
-static bool grow(struct script_counters *counters)
+static void grow(struct script_counters *counters)
 {
 	size_t capacity = counters->capacity ? counters->capacity * 2 : 64;
-	struct script_counter *slots = calloc(capacity, sizeof(*slots));
-	if (!slots)
-		return false;
+	struct script_counter *slots = xcalloc(capacity, sizeof(*slots));
 	for (size_t i = 0; i < counters->capacity; i++) {
 		const struct script_counter *old = &counters->slots[i];
 		if (old->used)
@@ -64,15 +63,14 @@ static bool grow(struct script_counters *counters)
 	free(counters->slots);
 	counters->slots = slots;
 	counters->capacity = capacity;
-	return true;
 }
 
-/* Returns the state of a counter, which is added if new. NULL when out of memory. */
+/* Returns the state of a counter, which is added if new. */
 static struct script_counter *counter_of(struct printer *printer, uint64_t id, uint32_t tid)
 {
 	struct script_counters *counters = &printer->counters;
-	if (counters->count * 2 >= counters->capacity && !grow(counters))
-		return NULL;
+	if (counters->count * 2 >= counters->capacity)
+		grow(counters);
 	struct script_counter *slot = slot_of(counters->slots, counters->capacity, id, tid);
 	if (!slot->used) {
 		*slot = (struct script_counter){
@@ -102,10 +100,6 @@ const struct sp_event *script_counter_increase(struct printer *printer, const st
 	bool has_id = sample->counters.read_format & PERF_FORMAT_ID;
 	uint32_t tid = event->attr.inherit ? sample->tid : 0;
 	struct script_counter *counter = counter_of(printer, has_id ? now->id : sample->id, tid);
-	if (!counter) {
-		printer->out.failed = true;
-		return NULL;
-	}
 	const struct sp_event *whose = counter->event || has_id ? counter->event : event;
 	*period_ret = now->value > counter->value ? now->value - counter->value : 0;
 	counter->value = now->value;

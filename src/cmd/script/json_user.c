@@ -5,13 +5,6 @@
 #include "cmd/script/script.h"
 #include "json.h"
 
-static void put_hex(struct json *json, const char *key, uint64_t number)
-{
-	char text[24];
-	snprintf(text, sizeof(text), "0x%" PRIx64, number);
-	json_string(json, key, text);
-}
-
 static void put_cpus(struct json *json, const struct sp_cpu_map *map)
 {
 	if (map->any)
@@ -27,7 +20,7 @@ static void put_update(struct json *json, const struct sp_event_update *update)
 	static const char *const kinds[] = {"unit", "scale", "name", "cpus"};
 	json_unsigned(json, "id", update->id);
 	if (update->kind >= sizeof(kinds) / sizeof(*kinds)) {
-		put_hex(json, "kind", update->kind);
+		json_hex(json, "kind", update->kind);
 		return;
 	}
 	json_string(json, "kind", kinds[update->kind]);
@@ -46,13 +39,13 @@ static void put_trace(struct json *json, const struct sp_record *record)
 		json_unsigned(json, "trace_type", record->auxtrace_info.type);
 		json_begin(json, "private", '[');
 		for (size_t i = 0; i < record->auxtrace_info.count; i++)
-			put_hex(json, NULL, record->auxtrace_info.priv[i]);
+			json_hex(json, NULL, record->auxtrace_info.priv[i]);
 		json_end(json, ']');
 		return;
 	}
 	json_unsigned(json, "size", trace->size);
-	put_hex(json, "aux_offset", trace->offset);
-	put_hex(json, "reference", trace->reference);
+	json_hex(json, "aux_offset", trace->offset);
+	json_hex(json, "reference", trace->reference);
 	json_unsigned(json, "idx", trace->idx);
 	json_signed(json, "trace_tid", (int32_t)trace->tid);
 	json_signed(json, "trace_cpu", (int32_t)trace->cpu);
@@ -136,7 +129,7 @@ static void put_header(struct json *json, const struct sp_record *record)
 	switch (record->type) {
 	case SP_RECORD_HEADER_ATTR:
 		json_unsigned(json, "event_type", record->attr.attr.type);
-		put_hex(json, "config", record->attr.attr.config);
+		json_hex(json, "config", record->attr.attr.config);
 		json_unsigned(json, "ids", record->attr.id_count);
 		break;
 	case SP_RECORD_HEADER_EVENT_TYPE:
@@ -149,8 +142,7 @@ static void put_header(struct json *json, const struct sp_record *record)
 	case SP_RECORD_HEADER_FEATURE:
 		name = sp_feature_name((unsigned int)record->feature.feature);
 		json_unsigned(json, "feature", record->feature.feature);
-		if (name)
-			json_string(json, "name", name);
+		json_string(json, "name", name);
 		json_unsigned(json, "size", record->feature.payload.size);
 		break;
 	case SP_RECORD_BPF_METADATA:
@@ -197,7 +189,7 @@ void script_put_user_fields(struct json *json, const struct sp_record *record)
 		json_signed(json, "trace_cpu", (int32_t)record->auxtrace_error.cpu);
 		json_signed(json, "trace_pid", (int32_t)record->auxtrace_error.pid);
 		json_signed(json, "trace_tid", (int32_t)record->auxtrace_error.tid);
-		put_hex(json, "ip", record->auxtrace_error.ip);
+		json_hex(json, "ip", record->auxtrace_error.ip);
 		json_unsigned(json, "trace_time_ns", record->auxtrace_error.time_ns);
 		json_string(json, "message", record->auxtrace_error.msg);
 		break;
@@ -216,9 +208,9 @@ void script_put_user_fields(struct json *json, const struct sp_record *record)
 	case SP_RECORD_TIME_CONV:
 		json_unsigned(json, "shift", record->time_conv.shift);
 		json_unsigned(json, "mult", record->time_conv.mult);
-		put_hex(json, "zero", record->time_conv.zero);
-		put_hex(json, "cycles", record->time_conv.cycles);
-		put_hex(json, "mask", record->time_conv.mask);
+		json_hex(json, "zero", record->time_conv.zero);
+		json_hex(json, "cycles", record->time_conv.cycles);
+		json_hex(json, "mask", record->time_conv.mask);
 		json_bool(json, "cap_user_time_zero", record->time_conv.cap_user_time_zero);
 		json_bool(json, "cap_user_time_short", record->time_conv.cap_user_time_short);
 		break;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "cmd/script/script.h"
 #include "diag.h"
+#include "memory.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -115,10 +116,7 @@ enum change { CHANGE_NONE, CHANGE_SET, CHANGE_ADD, CHANGE_REMOVE };
 
 static bool complain(char **why, const char *format, const char *a, const char *b)
 {
-	size_t size = strlen(format) + strlen(a) + strlen(b) + 1;
-	*why = malloc(size);
-	if (*why)
-		snprintf(*why, size, "%s%s%s", a, format, b);
+	*why = xasprintf("%s%s%s", a, format, b);
 	return false;
 }
 
@@ -196,9 +194,9 @@ bool fields_parse(struct script_fields *fields, const char *text, char **why)
 				fields->kinds[i] = (struct kind_fields){.chosen = true,
 									.by_all = !colon};
 	}
-	char *copy = strdup(text), *rest = copy, *word;
+	char *copy = xstrdup(text), *rest = copy, *word;
 	enum change change = CHANGE_NONE;
-	bool fine = copy;
+	bool fine = true;
 	while (fine && (word = strsep(&rest, ",")))
 		fine = !*word || parse_word(fields, of, word, &change, why);
 	free(copy);

@@ -48,7 +48,6 @@ struct ordered_output {
 	bool stopped;  /* a thread failed, or the reader closed the pipe */
 	struct sp_error *error;
 	int errnum; /* errno of the failed write; 0: none */
-	bool no_memory;
 };
 
 static uint64_t kernel_types(const struct script_arguments *a)
@@ -125,11 +124,10 @@ static bool write_batch(struct ordered_output *relay, const struct printer *prin
 	pthread_mutex_lock(&relay->lock);
 	relay->turn++;
 	relay->errnum = errnum;
-	relay->stopped |= !good || printer->out.failed;
-	relay->no_memory |= printer->out.failed;
+	relay->stopped |= !good;
 	pthread_cond_broadcast(&relay->turned);
 	pthread_mutex_unlock(&relay->lock);
-	return good && !printer->out.failed;
+	return good;
 }
 
 static void *batches_format(void *arg)
@@ -181,11 +179,9 @@ static int batches_run_threads(struct ordered_output *relay, unsigned int count)
 		pthread_join(threads[i], NULL);
 	pthread_cond_destroy(&relay->turned);
 	pthread_mutex_destroy(&relay->lock);
-	if (relay->no_memory)
-		diag_say("out of memory");
-	if (relay->error)
-		diag_error(relay->error);
-	return relay->no_memory || relay->error;
+	bool failed = relay->error;
+	diag_error(relay->error);
+	return failed;
 }
 
 /* Limit on files without symbols that are printed one by one. */
@@ -252,9 +248,12 @@ static void limits_print(const struct script_view *view, const struct sp_script 
 				 files - SHOWN_NAMELESS);
 		report_damaged(view, script);
 	}
-	if (lost)
-		diag_say("%s: %llu samples were lost; 'sprof info --losses' shows "
-			 "when", view->info->path, (unsigned long long)lost);
+	if (lost) {
+		char *command = input_command("sprof info --losses", view->info->path);
+		diag_say("%s: %llu samples were lost; '%s' shows when", view->info->path,
+			 (unsigned long long)lost, command ?: "sprof info --losses");
+		free(command);
+	}
 	if (refusal && !view->arguments->no_chains)
 		diag_say("stack copies are not unwound: %s", sp_error_message(refusal));
 	const char *note;
@@ -358,11 +357,8 @@ static int script_recording(struct sp_ctx *ctx, void *data, struct recordings *r
 	}
 	if (!can_disassemble(arguments, reader))
 		return 1;
-	int status = 1;
-	if (view_init(&view, ctx, arguments, recordings))
-		status = script_print(ctx, &view, reader);
-	else
-		diag_say("out of memory");
+	view_init(&view, ctx, arguments, recordings);
+	int status = script_print(ctx, &view, reader);
 	view_deinit(&view);
 	return input_print_damage(reader) | status;
 }

@@ -68,10 +68,9 @@ struct script_view {
 bool script_has_field(const struct script_arguments *arguments, uint64_t fields);
 
 /*
- * Initializes the view, and reads the whole recording if a field needs that. Returns false when out of
- * memory. Call view_deinit() in either case.
+ * Initializes the view, which view_deinit() frees. Reads the whole recording if a field needs that.
  */
-bool view_init(struct script_view *view, struct sp_ctx *ctx,
+void view_init(struct script_view *view, struct sp_ctx *ctx,
 	       const struct script_arguments *arguments,
 	       const struct recordings *recordings);
 void view_deinit(struct script_view *view);
@@ -123,8 +122,7 @@ bool script_has_counters(const struct script_arguments *arguments, const struct 
 
 /*
  * Returns the event of counter `index` in a sample of `event`; *period_ret is the counter's increase
- * since its last sample. Returns NULL if the counter did not change, has no event, or memory is
- * exhausted (printer->out.failed).
+ * since its last sample. Returns NULL if the counter did not change or has no event.
  */
 const struct sp_event *script_counter_increase(struct printer *printer, const struct sp_event *event,
 					       const struct sp_sample *sample, size_t index,

@@ -8,22 +8,14 @@
 #include <stdlib.h>
 #include "cmd/script/script.h"
 #include "json.h"
-
-static void put_hex(struct json *json, const char *key, uint64_t number)
-{
-	char text[24];
-	snprintf(text, sizeof(text), "0x%" PRIx64, number);
-	json_string(json, key, text);
-}
+#include "memory.h"
 
 static void put_bytes(struct json *json, const char *key, const uint8_t *bytes, size_t size)
 {
-	char *text = malloc(2 * size + 1);
-	for (size_t i = 0; text && i < size; i++)
+	char *text = xcalloc(2 * size + 1, 1);
+	for (size_t i = 0; i < size; i++)
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-	if (text && !size)
-		*text = '\0';
-	json_string(json, key, text ? text : "");
+	json_string(json, key, text);
 	free(text);
 }
 
@@ -31,19 +23,19 @@ static void put_words(struct json *json, const char *key, const uint64_t *words,
 {
 	json_begin(json, key, '[');
 	for (size_t i = 0; i < count; i++)
-		put_hex(json, NULL, words[i]);
+		json_hex(json, NULL, words[i]);
 	json_end(json, ']');
 }
 
 static void put_place(struct json *json, const char *key, const struct sp_place *place)
 {
 	json_begin(json, key, '{');
-	put_hex(json, "ip", place->ip);
+	json_hex(json, "ip", place->ip);
 	json_string(json, "dso", place->dso);
 	if (place->is_mapped)
-		put_hex(json, "file_offset", place->file_offset);
+		json_hex(json, "file_offset", place->file_offset);
 	if (place->has_elf_address)
-		put_hex(json, "elf_address", place->elf_address);
+		json_hex(json, "elf_address", place->elf_address);
 	json_begin(json, "functions", '[');
 	for (size_t i = 0; i < place->frame_count; i++) {
 		const struct sp_place_frame *frame = sp_place_frame(place, i);
@@ -53,11 +45,10 @@ static void put_place(struct json *json, const char *key, const struct sp_place 
 		json_string(json, "name", frame->name);
 		if (frame->from_cfi)
 			json_string(json, "name_source", "cfi");
-		put_hex(json, "offset", frame->offset);
+		json_hex(json, "offset", frame->offset);
 		if (frame->inlined)
 			json_bool(json, "inlined", true);
-		if (frame->file)
-			json_string(json, "file", frame->file);
+		json_string(json, "file", frame->file);
 		if (frame->line)
 			json_unsigned(json, "line", frame->line);
 		json_end(json, '}');
@@ -85,7 +76,7 @@ static void put_registers(struct printer *printer, struct json *json, const char
 		 * put before it.
 		 */
 		bool wide = printer->view->architecture == SP_ARCHITECTURE_X86 && bit >= 32;
-		put_hex(json, name && !wide ? name : number, registers->values[next++]);
+		json_hex(json, name && !wide ? name : number, registers->values[next++]);
 	}
 	json_end(json, '}');
 }
@@ -112,14 +103,11 @@ static void put_branches(struct printer *printer, struct json *json, const struc
 		json_bool(json, "mispredicted", parts.mispredicted);
 		json_bool(json, "predicted", parts.predicted);
 		json_unsigned(json, "cycles", parts.cycles);
-		if (type)
-			json_string(json, "type", type);
-		if (spec)
-			json_string(json, "spec", spec);
-		if (priv)
-			json_string(json, "priv", priv);
+		json_string(json, "type", type);
+		json_string(json, "spec", spec);
+		json_string(json, "priv", priv);
 		if (sample->branch_counters)
-			put_hex(json, "counters", sample->branch_counters[i]);
+			json_hex(json, "counters", sample->branch_counters[i]);
 		json_end(json, '}');
 	}
 	json_end(json, ']');
@@ -149,7 +137,7 @@ static void put_data_source(struct json *json, uint64_t data_src)
 {
 	char text[SP_WORDS_SIZE];
 	json_begin(json, "data_src", '{');
-	put_hex(json, "value", data_src);
+	json_hex(json, "value", data_src);
 	json_string(json, "op", sp_data_src_op_name(data_src));
 	sp_data_src_level_text(data_src, text, sizeof(text));
 	json_string(json, "level", text);
@@ -183,12 +171,11 @@ static void put_memory(struct printer *printer, struct json *json, const struct 
 		json_string(json, "transaction", text);
 	}
 	if (present & PERF_SAMPLE_PHYS_ADDR)
-		put_hex(json, "phys_addr", sample->phys_addr);
+		json_hex(json, "phys_addr", sample->phys_addr);
 	if (present & PERF_SAMPLE_CGROUP) {
 		const char *path = view_cgroup(printer->view, sample->cgroup);
 		json_unsigned(json, "cgroup_id", sample->cgroup);
-		if (path)
-			json_string(json, "cgroup", path);
+		json_string(json, "cgroup", path);
 	}
 	if (present & PERF_SAMPLE_DATA_PAGE_SIZE)
 		json_unsigned(json, "data_page_size", sample->data_page_size);
@@ -208,7 +195,7 @@ static void put_sample(struct printer *printer, struct json *json,
 	if (present & PERF_SAMPLE_PERIOD)
 		json_unsigned(json, "period", sample->period);
 	if (present & PERF_SAMPLE_ADDR)
-		put_hex(json, "addr", sample->addr);
+		json_hex(json, "addr", sample->addr);
 	if (item->place)
 		put_place(json, "place", item->place);
 	if (item->has_chain) {
@@ -225,8 +212,7 @@ static void put_sample(struct printer *printer, struct json *json,
 		const char *text = event && printer->trace ?
 					   sp_trace_text(printer->trace, event, sample) : NULL;
 		put_bytes(json, "raw", sample->raw.bytes, sample->raw.size);
-		if (text)
-			json_string(json, "trace", text);
+		json_string(json, "trace", text);
 	}
 	if (present & PERF_SAMPLE_BRANCH_STACK)
 		put_branches(printer, json, sample);
@@ -240,9 +226,9 @@ static void put_sample(struct printer *printer, struct json *json,
 static void put_mapping(struct json *json, const struct sp_record *record)
 {
 	const struct sp_mmap *mmap = &record->mmap;
-	put_hex(json, "start", mmap->start);
-	put_hex(json, "size", mmap->size);
-	put_hex(json, "file_offset", mmap->file_offset);
+	json_hex(json, "start", mmap->start);
+	json_hex(json, "size", mmap->size);
+	json_hex(json, "file_offset", mmap->file_offset);
 	json_string(json, "filename", mmap->filename);
 	if (record->type == PERF_RECORD_MMAP)
 		return;
@@ -277,7 +263,7 @@ static void put_code_records(struct json *json, const struct sp_record *record)
 {
 	switch (record->type) {
 	case PERF_RECORD_KSYMBOL:
-		put_hex(json, "start", record->ksymbol.start);
+		json_hex(json, "start", record->ksymbol.start);
 		json_unsigned(json, "size", record->ksymbol.size);
 		json_string(json, "kind", sp_ksymbol_type_name(record->ksymbol.type));
 		json_unsigned(json, "flags", record->ksymbol.flags);
@@ -290,7 +276,7 @@ static void put_code_records(struct json *json, const struct sp_record *record)
 		put_bytes(json, "tag", record->bpf_event.tag, sizeof(record->bpf_event.tag));
 		break;
 	case PERF_RECORD_TEXT_POKE:
-		put_hex(json, "ip", record->text_poke.ip);
+		json_hex(json, "ip", record->text_poke.ip);
 		put_bytes(json, "before", record->text_poke.before.bytes,
 			  record->text_poke.before.size);
 		put_bytes(json, "after", record->text_poke.after.bytes,
@@ -301,10 +287,10 @@ static void put_code_records(struct json *json, const struct sp_record *record)
 		json_signed(json, "trace_tid", (int32_t)record->itrace_start.tid);
 		break;
 	case 21: /* AUX_OUTPUT_HW_ID, Linux 5.16 */
-		put_hex(json, "hw_id", record->aux_output_hw_id.hw_id);
+		json_hex(json, "hw_id", record->aux_output_hw_id.hw_id);
 		break;
 	case 22: /* CALLCHAIN_DEFERRED, Linux 6.19 */
-		put_hex(json, "cookie", record->deferred.cookie);
+		json_hex(json, "cookie", record->deferred.cookie);
 		put_words(json, "ips", record->deferred.ips, record->deferred.count);
 		break;
 	default:
@@ -315,7 +301,7 @@ static void put_code_records(struct json *json, const struct sp_record *record)
 static void put_aux(struct json *json, const struct sp_aux *aux)
 {
 	char flags[SP_WORDS_SIZE];
-	put_hex(json, "offset", aux->offset);
+	json_hex(json, "offset", aux->offset);
 	json_unsigned(json, "size", aux->size);
 	sp_aux_flags_text(aux->flags, flags, sizeof(flags));
 	json_string(json, "flags", flags);
@@ -396,7 +382,7 @@ static void put_head(struct printer *printer, struct json *json, const struct sp
 	char number[16], mode[2] = {sp_cpumode_letter(record->misc), '\0'};
 	snprintf(number, sizeof(number), "%u", record->type);
 	json_string(json, "type", name ? name : number);
-	put_hex(json, "offset", record->file_offset);
+	json_hex(json, "offset", record->file_offset);
 	json_unsigned(json, "misc", record->misc);
 	if (sample)
 		json_string(json, "cpumode", mode);
@@ -418,13 +404,9 @@ static void put_head(struct printer *printer, struct json *json, const struct sp
 
 void script_put_json(struct printer *printer, const struct sp_script_item *item)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
-	if (!stream) {
-		printer->out.failed = true;
-		return;
-	}
+	char *text;
+	size_t size;
+	FILE *stream = text_stream_open(&text, &size);
 	struct json json = {.out = stream};
 	json_begin(&json, NULL, '{');
 	put_head(printer, &json, item);
@@ -433,9 +415,8 @@ void script_put_json(struct printer *printer, const struct sp_script_item *item)
 	else
 		put_fields(&json, item->record);
 	json_end(&json, '}');
-	printer->out.failed |= fclose(stream) != 0;
-	if (text)
-		buffer_put(&printer->out, text, size);
+	text_stream_close(stream, &text);
+	buffer_put(&printer->out, text, size);
 	buffer_char(&printer->out, '\n');
 	free(text);
 }

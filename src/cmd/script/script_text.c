@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "cmd/script/script.h"
+#include "memory.h"
 
 static void put_offset(struct buffer *out, uint64_t offset)
 {
@@ -46,31 +47,24 @@ static void put_line(struct printer *printer, struct buffer *out, const struct s
 		buffer_format(out, "[%llx]", (unsigned long long)place->file_offset);
 		return;
 	}
-	const char *slash = strrchr(frame->file, '/');
-	bool whole = printer->view->arguments->selection.whole_paths || !slash;
-	buffer_name(out, whole ? frame->file : slash + 1);
+	bool whole = printer->view->arguments->selection.whole_paths;
+	buffer_name(out, whole ? frame->file : text_base_name(frame->file));
 	buffer_format(out, ":%u", frame->line);
 }
 
 #define PLACE_FIELDS                                                                        \
 	(FIELD(IP) | FIELD(SYM) | FIELD(SYMOFF) | FIELD(DSO) | FIELD(DSOFF) | FIELD(SRCLINE))
 
-/*
- * Returns the lines for a place in a call chain. They are made once and then reused. Returns NULL
- * when out of memory.
- */
+/* Returns the lines for a place in a call chain. They are made once and then reused. */
 static const struct place_text *text_of(struct printer *printer, const struct sp_place *place,
 					uint64_t fields)
 {
 	uint32_t wanted = (uint32_t)(fields & PLACE_FIELDS);
 	if (place->number >= printer->place_count) {
 		size_t count = (place->number + 1024) * 2;
-		struct place_text *more = realloc(printer->places, count * sizeof(*more));
-		if (!more)
-			return NULL;
-		memset(more + printer->place_count, 0,
-		       (count - printer->place_count) * sizeof(*more));
-		printer->places = more;
+		printer->places = xrealloc(printer->places, count * sizeof(*printer->places));
+		memset(printer->places + printer->place_count, 0,
+		       (count - printer->place_count) * sizeof(*printer->places));
 		printer->place_count = count;
 	}
 	struct place_text *text = &printer->places[place->number];
@@ -99,13 +93,9 @@ static const struct place_text *text_of(struct printer *printer, const struct sp
 			buffer_string(&printer->scratch, " (inlined)");
 		buffer_char(&printer->scratch, '\n');
 	}
-	if (printer->scratch.failed)
-		return NULL;
 	free(text->text);
-	*text = (struct place_text){malloc(printer->scratch.count + 1),
+	*text = (struct place_text){xmalloc(printer->scratch.count + 1),
 				    (uint32_t)printer->scratch.count, wanted};
-	if (!text->text)
-		return NULL;
 	memcpy(text->text, printer->scratch.text, printer->scratch.count);
 	return text;
 }
@@ -132,10 +122,7 @@ static void place_put_chain(struct printer *printer, const struct sp_script_item
 	buffer_char(&printer->out, '\n');
 	for (size_t i = 0; i < item->chain_count; i++) {
 		const struct place_text *text = text_of(printer, item->chain[i], fields);
-		if (text)
-			buffer_put(&printer->out, text->text, text->size);
-		else
-			printer->out.failed = true;
+		buffer_put(&printer->out, text->text, text->size);
 		if (stops_at(printer, item->chain[i]))
 			break;
 	}
@@ -364,10 +351,8 @@ static void put_address(struct printer *printer, const struct sp_sample *sample,
 	if (!address_has_name(attr))
 		return;
 	const struct sp_place *place = sp_teller_place(printer->teller, sample->addr);
-	if (!place) {
-		out->failed = true;
-		return;
-	}
+	if (!place)
+		memory_end();
 	if (fields & FIELD(SYM)) {
 		buffer_char(out, ' ');
 		place_put_symbol(out, sp_place_frame(place, place->frame_count - 1),

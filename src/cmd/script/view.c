@@ -7,6 +7,8 @@
 #include <sprof/private/describe.h>
 #include "cmd/script/script.h"
 #include "diag.h"
+#include "memory.h"
+#include "text.h"
 
 /* perf's header features about PMUs' capabilities. */
 #define CPU_PMU_CAPS 28
@@ -58,43 +60,30 @@ const struct script_machine *view_machine(const struct script_view *view, uint64
 }
 
 /* Adds the virtual machine of each sample id that belongs to a guest. */
-static bool add_machines(struct script_view *view, const struct sp_id_index *index)
+static void add_machines(struct script_view *view, const struct sp_id_index *index)
 {
-	if (!index->machines || !index->count)
-		return true;
-	if (!list_reserve(&view->machines, view->machines.count + index->count))
-		return false;
-	for (size_t i = 0; i < index->count; i++)
+	for (size_t i = 0; index->machines && i < index->count; i++)
 		if (index->machines[i].machine_pid)
 			*list_push(&view->machines) = (struct script_machine){
 				index->entries[i].id, index->machines[i].machine_pid,
 				index->machines[i].vcpu};
-	return true;
 }
 
-/*
- * Reads all records to find the names of cgroups and the virtual machines. Returns false when out of
- * memory.
- */
-static bool read_others(struct script_view *view, struct sp_reader *reader)
+/* Reads all records to find the names of cgroups and the virtual machines. */
+static void read_others(struct script_view *view, struct sp_reader *reader)
 {
-	bool good = true;
-	while (good) {
+	for (;;) {
 		const struct sp_record *record = NULL;
 		struct sp_error *error = sp_reader_next(reader, &record);
 		bool damaged = error && sp_error_code(error) == SP_ERROR_FORMAT;
 		sp_error_free(error); /* damage is printed at the end */
 		if (!record && !damaged)
 			break;
-		if (record && record->type == PERF_RECORD_CGROUP) {
-			struct script_cgroup *added = list_push(&view->cgroups);
-			if (added)
-				*added = (struct script_cgroup){record->cgroup.id,
-								strdup(record->cgroup.path)};
-			good = added && added->path;
-		}
+		if (record && record->type == PERF_RECORD_CGROUP)
+			*list_push(&view->cgroups) = (struct script_cgroup){
+				record->cgroup.id, xstrdup(record->cgroup.path)};
 		if (record && record->type == SP_RECORD_ID_INDEX)
-			good = add_machines(view, &record->id_index);
+			add_machines(view, &record->id_index);
 	}
 	sp_reader_rewind(reader);
 	if (view->cgroups.count)
@@ -103,7 +92,6 @@ static bool read_others(struct script_view *view, struct sp_reader *reader)
 	if (view->machines.count)
 		qsort(view->machines.items, view->machines.count, sizeof(struct script_machine),
 		      compare_machines);
-	return good;
 }
 
 /* Returns whether tracepoint formats are needed and available. */
@@ -144,9 +132,8 @@ static unsigned int counter_width(const struct sp_reader *reader)
 		sp_error_free(sp_description_new(reader, features[i], &caps));
 		for (size_t j = 0; caps && j < sp_description_count(caps); j++) {
 			const struct sp_description_row *row = sp_description_row(caps, j);
-			const char *slash = strrchr(row->name, '/');
 			uint64_t value;
-			if (!strcmp(slash ? slash + 1 : row->name, "branch_counter_width") &&
+			if (!strcmp(text_base_name(row->name), "branch_counter_width") &&
 			    option_text_number(row->value, 1, 32, &value))
 				width = (unsigned int)value;
 		}
@@ -155,9 +142,8 @@ static unsigned int counter_width(const struct sp_reader *reader)
 	return width;
 }
 
-bool view_init(struct script_view *view, struct sp_ctx *ctx,
-		      const struct script_arguments *arguments,
-		      const struct recordings *recordings)
+void view_init(struct script_view *view, struct sp_ctx *ctx,
+	       const struct script_arguments *arguments, const struct recordings *recordings)
 {
 	struct utsname here;
 	struct sp_reader *reader = recordings->items[0].reader;
@@ -181,7 +167,8 @@ bool view_init(struct script_view *view, struct sp_ctx *ctx,
 	if (script_has_field(arguments, FIELD(BRCNTR)))
 		view->branch_counter_width = counter_width(reader);
 	bool machines = script_has_field(arguments, FIELD(MACHINE_PID) | FIELD(VCPU));
-	return (!machines && !has_cgroups(reader)) || read_others(view, reader);
+	if (machines || has_cgroups(reader))
+		read_others(view, reader);
 }
 
 void view_deinit(struct script_view *view)

@@ -267,7 +267,7 @@ static void notes_print(const struct stat_run *run)
 	}
 }
 
-static bool keep_time(struct counting *counting, double elapsed_ns)
+static bool add_run_time(struct counting *counting, double elapsed_ns)
 {
 	sp_stat_mean_add(&counting->elapsed, elapsed_ns);
 	size_t runs = counting->elapsed.count;
@@ -291,7 +291,7 @@ static void stat_run_finish(struct stat_run *run, bool last)
 	struct counting *counting = run->counting;
 	const struct stat_arguments *arguments = counting->arguments;
 	struct stat_table table;
-	if (!keep_time(counting, (double)sp_stat_elapsed_ns(run->stat))) {
+	if (!add_run_time(counting, (double)sp_stat_elapsed_ns(run->stat))) {
 		diag_say("out of memory");
 		counting->session.failed = true;
 	}

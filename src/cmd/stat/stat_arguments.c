@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/stat/stat_arguments.h"
+#include "cmd/common/child.h"
 #include "command.h"
 #include "diag.h"
 
@@ -72,8 +73,7 @@ static bool parse_cgroups(const struct option *option, const char *text)
 	struct option_strings *strings = option->value;
 	for (;;) {
 		size_t size = strcspn(text, ",");
-		if (!option_strings_push(strings, text, size))
-			return false;
+		option_strings_push(strings, text, size);
 		if (!text[size])
 			return true;
 		text += size + 1;
@@ -340,7 +340,9 @@ int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv
 	options->events.scale = arguments->scale ? SP_ON : SP_OFF;
 	options->all.disabled = arguments->delay_ms != 0;
 	arguments->repeated = arguments->runs > 1;
-	return check(arguments) ? -1 : EXIT_USAGE;
+	return child_check_command(options->target.command, &arguments->pids) && check(arguments)
+		       ? -1
+		       : EXIT_USAGE;
 }
 
 void stat_arguments_deinit(struct stat_arguments *arguments)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text of /proc/PID/task/TID/syscall: the kernel's forms, and nothing else. */
-#include "capture/waits/blocked.h"
+#include "capture/waits/syscall_text.h"
 
 #include <string.h>
 #include "test.h"
 
 static enum blocked_state parse(const char *text, struct blocked *ret)
 {
-	return blocked_parse(text, strlen(text), ret);
+	return syscall_text_parse(text, strlen(text), ret);
 }
 
 TEST(a_system_call_has_number_sp_and_ip)

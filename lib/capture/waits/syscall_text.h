@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Text of /proc/PID/task/TID/syscall. */
-#ifndef CAPTURE_WAITS_BLOCKED_H
-#define CAPTURE_WAITS_BLOCKED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Longest text: a number, six arguments, SP and PC, each a blank, "0x" and 16 digits at most. */
-#define BLOCKED_TEXT_MAX 192
+#define SYSCALL_TEXT_MAX 192
 
 enum blocked_state {
 	BLOCKED,          /* off the CPU, and not waiting for one */
@@ -23,6 +22,4 @@ struct blocked {
 };
 
 /* Parses the whole text. *ret is set only if the result is BLOCKED. */
-enum blocked_state blocked_parse(const char *text, size_t size, struct blocked *ret);
-
-#endif
+enum blocked_state syscall_text_parse(const char *text, size_t size, struct blocked *ret);

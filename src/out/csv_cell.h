@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef OUT_CELL_H
-#define OUT_CELL_H
+#ifndef OUT_CSV_CELL_H
+#define OUT_CSV_CELL_H
 
 #include <stdio.h>
 

@@ -1,43 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Unwind information of modules' files. The first thread that needs a module reads it; it is constant
- * afterwards. Rare parts (.debug_frame, PLTs, instructions) are read when they are needed.
+ * The code of a module, for unwinding: call frame information, instructions and function addresses
+ * of its file. Parts are read on the first demand and are constant afterwards. Thread-safe.
  */
-#ifndef UNWIND_UNWIND_INFO_H
-#define UNWIND_UNWIND_INFO_H
+#pragma once
 
+#include <stdatomic.h>
 #include "elf/call_frames.h"
 #include "unwind/arch.h"
 #include "unwind/unwind.h"
 
-struct code;
-struct frame_sizes;
+/* Limit of files that stay open for their instructions. In other modules, none are read. */
+#define CODE_OPEN_MAX 64
 
-/* Files of all modules. Thread-safe. */
-struct codes;
+/* State that the code of all modules shares. */
+struct code_shared {
+	struct sp_ctx *ctx;
+	struct unwind_files files;
+	uint16_t machine[2]; /* EM_* of 64-bit and 32-bit programs */
+	atomic_size_t open_count, file_count, bytes; /* sums over all modules */
+};
 
-/* `arch` is the architecture of the recording's 64-bit programs. NULL when out of memory. */
-struct codes *codes_new(struct sp_ctx *ctx, const char *arch, const struct unwind_files *files);
-void codes_free(struct codes *codes);
+/* Reads nothing yet. `pid` is a process that maps the module. Returns NULL when out of memory. */
+struct code *code_new(struct code_shared *shared, const struct module *module, uint32_t pid);
+void code_free(struct code *code);
 
-/* Returns the code of a module, which `codes` owns; NULL when out of memory. */
-const struct code *codes_get(struct codes *codes, const struct module *module, uint32_t pid);
+/* Reads the file's .eh_frame and Go table, unless that was done. All functions below need it. */
+void code_need_eh_frame(const struct code *code);
 
-/*
- * Returns whether `codes` keeps more than a recorder that runs for long should keep. Any thread may
- * call it.
- */
-bool codes_are_many(const struct codes *codes);
+/* Returns the number of allocated bytes. */
+size_t code_bytes(const struct code *code);
 
-/*
- * Drops the files that codes_get() has not returned since the last call, or all if the rest is too
- * large, or `all`: modules may be numbered anew then. Returns their number. Earlier results of
- * codes_get() are invalid afterwards.
- */
-size_t codes_forget(struct codes *codes, bool all);
+/* Returns whether the file is open for its instructions. */
+bool code_is_open(const struct code *code);
 
-/* Returns the text of unwinder_problem(). */
-const char *codes_problem(struct codes *codes, const struct module *module);
+/* Returns the first error of reading the file, which `code` owns; NULL: none. */
+const char *code_problem(struct code *code);
 
 /*
  * Gets the address of a byte of the file when it is loaded. Returns false if no code is there, or if it
@@ -52,17 +50,17 @@ bool code_vaddr(const struct code *code, uint64_t file_offset, uint64_t *ret);
 bool code_is_blind(const struct code *code);
 
 /* Finds the entry for the code at `vaddr`: in .eh_frame, else in .debug_frame. */
-bool code_find(const struct code *code, const struct unwind_arch *arch, uint64_t vaddr,
+bool code_find_cfi(const struct code *code, const struct unwind_arch *arch, uint64_t vaddr,
 	       struct cfi_entry *ret);
 
 /* Returns the frame sizes of a Go program; NULL: the file is none. */
-const struct frame_sizes *code_go(const struct code *code);
+const struct frame_sizes *code_go_frames(const struct code *code);
 
 /* Returns the program's entry point (ELF's e_entry). */
 uint64_t code_entry(const struct code *code);
 
 /* Reads `size` bytes of instructions from the file. Returns false if they cannot be read. */
-bool code_text(const struct code *code, uint64_t vaddr, size_t size, uint8_t *ret);
+bool code_read(const struct code *code, uint64_t vaddr, size_t size, uint8_t *ret);
 
 /* Returns whether this is a function of C libraries that ends a program or a thread. */
 bool code_is_exit_name(const char *name);
@@ -74,10 +72,10 @@ bool code_is_exit(const struct code *code, uint64_t vaddr);
  * Gets the start of the nearest named function before `vaddr`. The code at `vaddr` may belong to
  * another function.
  */
-bool code_function(const struct code *code, uint64_t vaddr, uint64_t *start_ret);
+bool code_function_start(const struct code *code, uint64_t vaddr, uint64_t *start_ret);
 
 /* Finds the PLT section that contains `vaddr`, and gets its first address. */
-bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret);
+bool code_plt_start(const struct code *code, uint64_t vaddr, uint64_t *start_ret);
 
 /*
  * Gets the return addresses of direct calls to `target` in the module's file (x86-64, arm64), and
@@ -86,8 +84,6 @@ bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret);
 #define CODE_CALLS_MAX 16
 size_t code_calls(const struct code *code, uint64_t target, uint64_t ret[CODE_CALLS_MAX]);
 
-/* Returns the module's ELF image for other engines (with its file closed), or NULL. */
+/* Returns the ELF image for other engines (its file is closed); NULL if code_is_blind(). */
 const struct image *code_image(const struct code *code);
 const struct cfi_table *code_eh_frame(const struct code *code);
-
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/waits/blocked.h"
+#include "capture/waits/syscall_text.h"
 
 #include <string.h>
 #include "proc/proc_text.h"
@@ -12,7 +12,7 @@ static bool parse_word(struct cursor *line, uint64_t *ret)
 	       text_hex(line, ret);
 }
 
-enum blocked_state blocked_parse(const char *text, size_t size, struct blocked *ret)
+enum blocked_state syscall_text_parse(const char *text, size_t size, struct blocked *ret)
 {
 	static const char running[] = "running\n";
 	if (size == sizeof(running) - 1 && !memcmp(text, running, size))

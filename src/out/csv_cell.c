@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "out/cell.h"
+#include "out/csv_cell.h"
 
 #include <stdbool.h>
 #include <string.h>
