@@ -38,13 +38,28 @@ static void take_round(struct cycle *before, const struct cycle *last, uint32_t 
 	before->last_rounds = round.rounds;
 }
 
+/* A set that may have words, by their hashes. */
+struct word_filter {
+	uint64_t bits[16];
+};
+
+/* Returns false if the word was not added before. */
+static bool filter_add(struct word_filter *filter, uint64_t word)
+{
+	uint64_t hash = word * 0x9e3779b97f4a7c15 >> 54, bit = (uint64_t)1 << hash % 64;
+	bool had = filter->bits[hash / 64] & bit;
+	filter->bits[hash / 64] |= bit;
+	return had;
+}
+
 size_t cycles_collapse(uint64_t *words, size_t count, struct cycle *cycles)
 {
+	struct word_filter filter = {0};
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
 		words[kept] = words[i];
 		cycles[kept++] = (struct cycle){0};
-		size_t calls = last_round(words, kept);
+		size_t calls = filter_add(&filter, words[i]) ? last_round(words, kept) : 0;
 		kept -= calls;
 		if (calls)
 			take_round(&cycles[kept - calls], &cycles[kept], (uint32_t)calls);

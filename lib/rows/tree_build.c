@@ -304,10 +304,13 @@ static void add_words(struct tree_builder *builder, const struct leaf *leaf,
 static size_t collapse(struct tree_builder *builder, uint64_t *words, size_t count)
 {
 	const struct function *functions = builder->work->labels->nodes->items;
-	for (size_t i = 1; i < count; i++)
-		if (!((words[i - 1] | words[i]) & PATHS_TEXT) &&
-		    function_equals(&functions[words[i - 1]], &functions[words[i]], false))
+	for (size_t i = 1; i < count; i++) {
+		if ((words[i - 1] | words[i]) & PATHS_TEXT)
+			continue;
+		const struct function *outer = &functions[words[i - 1]], *inner = &functions[words[i]];
+		if (outer->inlined != inner->inlined && function_equals(outer, inner, false))
 			words[i] = words[i - 1];
+	}
 	return cycles_collapse(words, count, builder->cycles.items);
 }
 

@@ -227,18 +227,21 @@ static const char *const functions[] = {
  * library: glibc and musl, which may lack symbols but for those that programs call. Locks of
  * java.util.concurrent and of Python's threading are missing: idle threads wait for them, too.
  */
-static const char lock_functions[] =
-	" lll_lock_wait lll_lock_wait_private mtx_lock mtx_timedlock pthread_mutex_clocklock "
-	"pthread_mutex_cond_lock pthread_mutex_cond_lock_full pthread_mutex_lock "
-	"pthread_mutex_lock_full pthread_mutex_timedlock pthread_rwlock_clockrdlock "
-	"pthread_rwlock_clockwrlock pthread_rwlock_rdlock pthread_rwlock_rdlock_full64 "
-	"pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock pthread_rwlock_wrlock "
-	"pthread_rwlock_wrlock_full64 " /* C library */
-	"cxa_guard_acquire "                /* C++ library */
-	"PyThread_acquire_lock take_gil "   /* CPython */
-	"ObjectMonitor::EnterI ObjectMonitor::enter ObjectMonitor::enter_internal " /* HotSpot */
-	"Mutex::lock_contended RwLock::read_contended RwLock::write_contended " /* Rust */
-	"RawMutex::lock_slow RawRwLock::lock_exclusive_slow RawRwLock::lock_shared_slow ";
+static const char *const lock_functions[] = {
+	/* C library */
+	"lll_lock_wait", "lll_lock_wait_private", "mtx_lock", "mtx_timedlock",
+	"pthread_mutex_clocklock", "pthread_mutex_cond_lock", "pthread_mutex_cond_lock_full",
+	"pthread_mutex_lock", "pthread_mutex_lock_full", "pthread_mutex_timedlock",
+	"pthread_rwlock_clockrdlock", "pthread_rwlock_clockwrlock", "pthread_rwlock_rdlock",
+	"pthread_rwlock_rdlock_full64", "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock",
+	"pthread_rwlock_wrlock", "pthread_rwlock_wrlock_full64",
+	"cxa_guard_acquire", /* C++ library */
+	"PyThread_acquire_lock", "take_gil", /* CPython */
+	"ObjectMonitor::EnterI", "ObjectMonitor::enter", "ObjectMonitor::enter_internal", /* HotSpot */
+	/* Rust */
+	"Mutex::lock_contended", "RwLock::read_contended", "RwLock::write_contended",
+	"RawMutex::lock_slow", "RawRwLock::lock_exclusive_slow", "RawRwLock::lock_shared_slow",
+};
 
 #define NO_CALL UINT32_MAX
 
@@ -387,7 +390,11 @@ bool wait_function_holds_up(const char *name)
 	method += strspn(method, ":_");
 	method += strncmp(method, "GI_", 3) ? 0 : 3 + strspn(method + 3, "_");
 	size_t size = strcspn(method, "@.");
-	return size && has_word(lock_functions, method, size);
+	for (size_t i = 0; i < count_of(lock_functions); i++)
+		if (*lock_functions[i] == *method && !strncmp(lock_functions[i], method, size) &&
+		    !lock_functions[i][size])
+			return true;
+	return false;
 }
 
 const char *wait_reason_name(uint8_t reason)

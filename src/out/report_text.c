@@ -249,7 +249,7 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
  */
 static bool hides_waits(const struct report *report, const struct sp_profile *profile)
 {
-	static const char *const others[] = {"--all-cpus", "--cpu", "--cgroup", "--user", "--unit",
+	static const char *const others[] = {"--all-cpus", "--cpu", "--cgroup", "--unit",
 					     "--uid", "--tid"};
 	const struct perf_event_attr *attr = report_attr(report, profile);
 	if (report->recording_count != 1 || report->live || !report->info->cmdline || !attr ||

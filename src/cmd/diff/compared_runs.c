@@ -29,7 +29,7 @@ static const char *const part_names[] = {
 static const char *const argument_names[] = {
 	"event", "freq", "count", "scope", "inherit", "filter", "pfm-events", "call-graph",
 	"unwind", "max-stack", "control", "clockid", "output", "max-size", "keep", "mmap-pages",
-	"realtime", "off-cpu-thresh", "branch-filter", "user", "repeat", "versus", "affinity",
+	"realtime", "off-cpu-thresh", "branch-filter", "repeat", "versus", "affinity",
 	"mmap-flush", "switch-max-files", "switch-output-event", "wakeup-events",
 	"proc-map-timeout",
 };
