@@ -104,6 +104,7 @@ static const struct {
 	{"python python3 cpython",
 	 "Find hot Python functions and lines (CPython 3.11 to 3.14; no option is needed):\n"
 	 "  sprof record python3 script.py\n"
+	 "  sprof report --my-code             your functions, with the time of libraries\n"
 	 "  sprof report --children            functions, with the time of their callees\n"
 	 "  sprof report -g                    call tree\n"},
 	{"java jvm node nodejs dotnet jit",

@@ -155,6 +155,12 @@ struct sp_analysis_stacks {
 	 * do not change.
 	 */
 	bool fold_python;
+	/*
+	 * Stacks have only frames of the user's own code: those of the kernel, language runtimes
+	 * and the system's libraries are left out, and their weight is their callers'. A stack
+	 * without own code is its outermost function. `fold_python` has no effect then.
+	 */
+	bool own_code;
 };
 
 /* Meaning and weight of samples. */

@@ -80,6 +80,7 @@ struct sp_diff_row {
 struct sp_diff_node {
 	const char *dso, *function; /* NULL of the root; a mark of missing callers has no dso */
 	enum sp_level level;
+	bool own_code; /* same as in struct sp_row */
 	size_t parent; /* index of the caller, which is less than its own; 0: the root */
 	double base, now, base_self, now_self; /* mean weight in a run, or share; with callees, and
 						* its own */

@@ -217,6 +217,7 @@ struct sp_row {
 	const char *function;  /* like symbol */
 	bool symbol_known;     /* false: `symbol` and `function` are such an address */
 	bool from_cfi;         /* they are "fn@0x…": a range of .eh_frame or .debug_frame */
+	bool own_code;         /* the user's own, as in sp_analysis_stacks.own_code */
 	bool inlined;          /* the function, wherever it was sampled or called */
 	uint64_t address;      /* the sampled address, or the start of the symbol or function in its file */
 	enum sp_level level;
@@ -302,6 +303,7 @@ struct sp_tree_node {
 	const char *symbol, *function; /* one of them (by `inlines` of the options), the other is NULL */
 	const char *dso, *dso_path, *build_id; /* same as in struct sp_row */
 	bool symbol_known, from_cfi;
+	bool own_code; /* same as in struct sp_row */
 	bool inlined; /* inlined into its caller */
 	uint64_t address; /* same as in struct sp_row */
 	enum sp_level level;

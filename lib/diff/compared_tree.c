@@ -74,7 +74,8 @@ struct sp_error *compared_tree_merge(struct compared_tree *tree, const struct ru
 			done = found && (!added || name);
 			if (name) {
 				*node = (struct sp_diff_node){.parent = parent,
-							      .level = nodes[j].level};
+							      .level = nodes[j].level,
+							      .own_code = nodes[j].own_code};
 				*name = function;
 			}
 			nodes[j].merged = done ? *found : 0;

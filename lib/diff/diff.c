@@ -204,6 +204,7 @@ static bool copy_node(struct sp_diff *diff, struct run_tree *tree, const struct 
 		.parent = parent,
 		.function = function,
 		.level = node->level,
+		.own_code = node->own_code,
 		.self = {(double)node->self.weight * scale, (double)node->self.samples},
 		.total = {(double)node->total.weight * scale, (double)node->total.samples},
 	};

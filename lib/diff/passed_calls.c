@@ -127,7 +127,8 @@ static struct sp_error *renumber(struct node_links *links, uint32_t *stack, uint
 		}
 		/* The parent's new index is in new_of[] of its children until these are added. */
 		*node = (struct sp_diff_node){.parent = new_of[at],
-					      .level = tree->nodes.items[at].level};
+					      .level = tree->nodes.items[at].level,
+					      .own_code = tree->nodes.items[at].own_code};
 		*function = function_at(links, at);
 		new_of[at] = made.nodes.count - 1;
 		for (uint32_t child = links->first[at]; child; child = links->next[child]) {

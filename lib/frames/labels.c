@@ -413,6 +413,7 @@ static struct function choose(const struct function_facts *known, bool dso, bool
 	const struct frame *frame = known->frame;
 	bool has_symbol = frame->symbol != NULL, named = symbol_is_named(frame->symbol);
 	struct function chosen = {.level = names_level(frame),
+				  .own_code = frame->own_code,
 				  .known = function ? known->function_known : named};
 	chosen.from_cfi = has_symbol && !chosen.known;
 	if (dso || symbol || function) {

@@ -10,6 +10,7 @@
 #include "frames/generated.h"
 #include "frames/shown_names.h"
 #include "profile/filter.h"
+#include "record/python_record.h"
 #include "times/times.h"
 
 struct sp_error *names_init(struct names *names, const struct machine *machine,
@@ -104,6 +105,41 @@ bool names_is_collector(const struct frame *frame)
 		if (names_is_function(name, functions[i]))
 			return true;
 	return false;
+}
+
+static bool is_in_system_folder(const char *path)
+{
+	static const char *const folders[] = {"/lib", "/usr", "/nix", "/gnu", "/snap"};
+	for (size_t i = 0; i < count_of(folders); i++)
+		if (!strncmp(path, folders[i], strlen(folders[i])))
+			return true;
+	return *path != '/';
+}
+
+/* Returns whether a Python function is of the standard library or a package, in lib/python3.11. */
+static bool is_installed(const struct module *module, const struct symbol *symbol)
+{
+	size_t count = module->function_count, at = count;
+	if (symbol)
+		at = sorted_below(module->functions, count, .start, symbol->start);
+	const char *file = at < count ? module->functions[at].file : "";
+	return strstr(file, "/lib/python3") || !strncmp(file, "<frozen ", 8);
+}
+
+static bool is_own_code(const struct names *names, const struct frame *frame)
+{
+	const struct module *module = frame->module;
+	if (!module || frame->cpumode != PERF_RECORD_MISC_USER)
+		return false;
+	if (module->functions)
+		return !is_installed(module, frame->symbol);
+	if (module->is_generated)
+		return true;
+	const char *end = strstr(module->name, ".so");
+	bool shared = (end && (!end[3] || end[3] == '.')) || !strncmp(module->name, "[vdso", 5);
+	return !module->runtime &&
+	       !(shared && (machine_has_python(names->symbolizer.machine) ||
+			    is_in_system_folder(module->path)));
 }
 
 /* Returns the answer's flags of the kernel's functions that run softirqs. */
@@ -273,6 +309,7 @@ static struct frame find(struct names *names, const struct code_address *at, boo
 	}
 	if (!frame.symbol)
 		frame.address = address + (at->ip - location.ip);
+	frame.own_code = is_own_code(names, &frame);
 	return frame;
 }
 
@@ -361,6 +398,8 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 	if (outermost)
 		answer |= ANSWER_OUTERMOST;
 	answer |= holds_up_flag(names, &frame);
+	if (frame.own_code)
+		answer |= ANSWER_OWN_CODE;
 	if (!frame.module && address->cpumode == PERF_RECORD_MISC_USER)
 		answer |= ANSWER_UNMAPPED;
 	if (!dso_is_shown(names->options, &frame))

@@ -24,6 +24,12 @@ struct frame {
 	uint32_t pid;      /* the process, where `offset` is set; else 0 */
 	uint16_t cpumode;
 	bool sourced;      /* debug information is needed for this frame, and its module has some */
+	/*
+	 * The user's own code: not of the kernel, a language runtime, or a shared library in the
+	 * system's folders. If Python runs, no shared library is: they are packages. Python's own
+	 * library and installed packages are not the user's, either.
+	 */
+	bool own_code;
 };
 
 struct names {
@@ -131,7 +137,8 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 #define ANSWER_THREAD_SOFTIRQ ANSWER_COLLECTOR
 #define ANSWER_OTHER_SOFTIRQ ANSWER_TRAMPOLINE
 #define ANSWER_HOLDS_UP 64u /* a thread that waits in it is not idle: for a lock or a disk */
-#define ANSWER_SHIFT 7
+#define ANSWER_OWN_CODE 128u /* frame.own_code */
+#define ANSWER_SHIFT 8
 /* Returns the index of an answer's frame. */
 static inline uint32_t answer_frame(uint32_t answer)
 {

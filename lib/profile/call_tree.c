@@ -109,6 +109,7 @@ static bool name_node(const struct tree_layout *layout, uint64_t word, struct sp
 	node->build_id = function->build_id;
 	node->symbol_known = function->known;
 	node->from_cfi = function->from_cfi;
+	node->own_code = function->own_code;
 	node->inlined = function->inlined;
 	node->level = function->level;
 	node->address = function->start;

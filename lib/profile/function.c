@@ -151,6 +151,7 @@ static void merge(struct function *into, const struct function *from)
 		into->start = from->start;
 	if (!into->home || (from->home && strcmp(from->home, into->home) < 0))
 		into->home = from->home;
+	into->own_code &= from->own_code;
 	into->inlined &= from->inlined;
 }
 

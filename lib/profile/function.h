@@ -52,6 +52,7 @@ struct function {
 	uint32_t line;        /* 0: not requested, or unknown */
 	bool known;           /* false: `symbol` and `function` are an address, or from_cfi */
 	bool from_cfi;        /* the names are "fn@ADDRESS", of a range of call frame information */
+	bool own_code;        /* the user's own code (frames/names.h) */
 	bool inlined;         /* inlined into its caller; merged: inlined in all */
 	enum sp_level level;
 	const struct sp_instruction *instruction; /* NULL: not requested, or unknown */

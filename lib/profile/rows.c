@@ -136,6 +136,7 @@ bool profile_name_row(const struct profile_source *source, const struct tally *t
 		row->build_id = function->build_id;
 	}
 	row->level = function->level;
+	row->own_code = function->own_code;
 	row->symbol = name_in_row(function, function->symbol, function->symbol_of, keys[SP_KEY_DSO],
 				  arena);
 	row->function = name_in_row(function, function->function, function->function_of,

@@ -307,7 +307,8 @@ static size_t collapse(struct tree_builder *builder, uint64_t *words, size_t cou
 	for (size_t i = 1; i < count; i++) {
 		if ((words[i - 1] | words[i]) & PATHS_TEXT)
 			continue;
-		const struct function *outer = &functions[words[i - 1]], *inner = &functions[words[i]];
+		const struct function *outer = &functions[words[i - 1]];
+		const struct function *inner = &functions[words[i]];
 		if (outer->inlined != inner->inlined && function_equals(outer, inner, false))
 			words[i] = words[i - 1];
 	}

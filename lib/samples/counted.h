@@ -205,7 +205,7 @@ struct counted {
 	struct sp_trace *trace;		  /* decoder of tracepoint fields, if keys->has_traces */
 	struct strtab texts;              /* texts of details */
 	struct stacks stacks;
-	VEC(uint64_t) folded;             /* buffers of fold_python() */
+	VEC(uint64_t) folded;             /* buffers of samples/fold_frames.h */
 	VEC(uint8_t) kept;
 	struct current_sample sample;
 	struct truncated_samples truncated;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/ctx.h"
 #include "profile/filter.h"
-#include "samples/fold_python.h"
+#include "samples/fold_frames.h"
 #include "samples/sample_task.h"
 #include "samples/sample_values.h"
 
@@ -147,14 +147,16 @@ static struct chain *chain_of(struct counted *counted, uint32_t root,
 	if (!chain || chain->known)
 		return chain;
 	struct callers callers = *recorded;
-	size_t limit = counted->work->options->stacks.max_frames;
 	uint32_t view = root_view(&counted->chains.radix.items[root]);
 	stacks_check(&counted->stacks, view, &callers);
 	chain->leaf = ANSWER_FAILED;
-	if (counted->work->options->stacks.fold_python &&
-	    !fold_python(counted, view, &callers, &chain->leaf))
+	const struct sp_analysis_stacks *options = &counted->work->options->stacks;
+	if (options->own_code ? !fold_other_code(counted, view, &callers, &chain->leaf)
+			      : options->fold_python &&
+					!fold_python(counted, view, &callers, &chain->leaf))
 		return NULL;
-	chain->limited = limit && callers_limit(&callers, limit);
+	callers.misc &= (uint16_t)~CALLERS_OF_OTHERS;
+	chain->limited = options->max_frames && callers_limit(&callers, options->max_frames);
 	chain->left_misc = callers.misc;
 	chain->left = callers.count;
 	if (!counted->work->only_leaves)
@@ -202,11 +204,13 @@ static void count_end(struct counted *counted, const struct rooted_sample *sampl
 static uint32_t place(struct counted *counted, const struct rooted_sample *sample, bool is_later,
 		      const struct stack *stack)
 {
-	const struct callers *callers = &stack->callers;
+	struct callers callers = stack->callers;
 	uint32_t root = sample->root, answer = sample->answer;
 	struct chain *chain = NULL;
-	if (callers->count || callers_end(callers) != SP_MISC_END_UNKNOWN) {
-		chain = chain_of(counted, root, callers);
+	if (counted->work->options->stacks.own_code && !(answer & ANSWER_OWN_CODE))
+		callers.misc |= CALLERS_OF_OTHERS;
+	if (callers.count || callers_end(&callers) != SP_MISC_END_UNKNOWN) {
+		chain = chain_of(counted, root, &callers);
 		if (!chain) {
 			counted->failed = true;
 			return 0;

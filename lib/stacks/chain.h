@@ -36,6 +36,8 @@
  * that part.
  */
 #define CALLERS_OF_WAIT (1 << 11)
+/* Flag in chain.misc: the entry is for samples in library code (fold_other_code()). */
+#define CALLERS_OF_OTHERS (1 << 12)
 
 static inline bool chain_is_mark(uint64_t word)
 {
@@ -68,7 +70,7 @@ struct chain {
 	uint32_t outer, depth; /* with work->only_leaves: answer (names.h) for the outermost mapped
 				* caller, or ANSWER_FAILED if there is none; and callers_depth() */
 	uint32_t leaf;         /* answer for the frame in place of the sampled address, or
-				* ANSWER_FAILED (samples/fold_python.h) */
+				* ANSWER_FAILED (samples/fold_frames.h) */
 	uint32_t last_answer,
 		last_leaf; /* leaf of the last sample, plus 1, and its answer; 0: none */
 } __attribute__((aligned(64)));

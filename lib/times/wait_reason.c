@@ -237,7 +237,8 @@ static const char *const lock_functions[] = {
 	"pthread_rwlock_wrlock", "pthread_rwlock_wrlock_full64",
 	"cxa_guard_acquire", /* C++ library */
 	"PyThread_acquire_lock", "take_gil", /* CPython */
-	"ObjectMonitor::EnterI", "ObjectMonitor::enter", "ObjectMonitor::enter_internal", /* HotSpot */
+	/* HotSpot */
+	"ObjectMonitor::EnterI", "ObjectMonitor::enter", "ObjectMonitor::enter_internal",
 	/* Rust */
 	"Mutex::lock_contended", "RwLock::read_contended", "RwLock::write_contended",
 	"RawMutex::lock_slow", "RawRwLock::lock_exclusive_slow", "RawRwLock::lock_shared_slow",

@@ -49,6 +49,7 @@ static uint32_t add_node(struct head *head, const struct page_node *node)
 			head, &(const struct code_facts){.name = "(smaller)", .kind = KIND_LIGHT});
 	struct code_facts code = {node_name(from), from->dso, from->dso_path, from->address,
 				  from->level & KIND_LEVEL};
+	code.kind |= from->own_code ? KIND_OWN : 0;
 	/* States of threads, and time without a stack, are no functions, either. */
 	if (from->state)
 		code.kind = KIND_MISSING | KIND_STATE | from->state;
@@ -63,6 +64,7 @@ uint32_t head_add_row(struct head *head, const struct sp_row *row)
 {
 	struct code_facts code = {row->function ?: row->symbol, row->dso, row->dso_path,
 				  row->address, row->level & KIND_LEVEL};
+	code.kind |= row->own_code ? KIND_OWN : 0;
 	if (!row->symbol_known)
 		code.kind |= KIND_UNKNOWN;
 	return add_function(head, &code);
@@ -80,7 +82,7 @@ uint32_t head_add_light(struct head *head, uint32_t function)
 	const char *const *texts = head->strings.texts;
 	const struct code_facts code = {.name = "(light functions)", .dso = texts[of[FUNCTION_DSO]],
 					.path = texts[of[FUNCTION_PATH]],
-					.kind = of[FUNCTION_KIND] & KIND_LEVEL};
+					.kind = of[FUNCTION_KIND] & (KIND_LEVEL | KIND_OWN)};
 	return add_function(head, &code);
 }
 

@@ -16,6 +16,7 @@
 #define KIND_UNKNOWN 8 /* its name is an address */
 #define KIND_MISSING 16 /* stands for missing callers, or for a thread's state */
 #define KIND_STATE 64 /* a thread's state; the level's bits are its enum sp_state */
+#define KIND_OWN 256 /* the user's own code */
 #define KIND_LIGHT 32 /* stands for functions that are too light to keep */
 
 /* Columns of `functions`. */

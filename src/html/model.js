@@ -82,7 +82,7 @@ function decodeTree(bytes) {
 		name: columns.small(count),
 		dso: columns.small(count),
 		path: columns.small(count),
-		kind: columns.small(count, Uint8Array),
+		kind: columns.small(count, Uint16Array),
 	};
 	for (const event of profile.events) {
 		const rows = event.rows;
@@ -182,32 +182,25 @@ function sumUp(values, begin, end) {
 }
 
 const LEVEL = 7, UNKNOWN_NAME = 8, MISSING = 16, LIGHT = 32, STATE = 64,
-	PROCESS = 128; // bits of a function's kind
+	PROCESS = 128, OWN_CODE = 256; // bits of a function's kind
 
 // Groups of functions, which have a colour each.
 const OWN = 0, LIBRARY = 1, KERNEL = 2, UNKNOWN = 3, NOTE = 4;
 
-// Returns the group of each function. Shared objects outside of the system's folders are the user's own code,
-// unless there is Python code: then that is, and shared objects and the interpreter are libraries.
+// Returns the group of each function.
 function groupFunctions(profile) {
-	const {dso, path, kind} = profile.functions;
-	const shared = profile.strings.map((text) => /\.so(\.|$)/.test(text) || text.startsWith("[vdso"));
-	const elsewhere = profile.strings.map((text) => text.startsWith("/") && !/^\/(lib|usr|nix|gnu|snap)/.test(text));
+	const {dso, kind} = profile.functions;
 	// Time without a stack has a name, but no object.
 	const isNoCode = (i) => profile.strings[dso[i]] === "[unknown]" && !(kind[i] & UNKNOWN_NAME);
-	const hasPython = dso.some((index) => profile.strings[index] === "[python]");
-	const interpreter = profile.strings.map((text) => hasPython && /(^|\/)python3[^/]*$/.test(text));
-	const isLibrary = (i) => interpreter[path[i]] ||
-		((shared[path[i]] || shared[dso[i]]) && (hasPython || !elsewhere[path[i]]));
 	return kind.map((bits, i) => {
 		const level = bits & LEVEL;
 		if (bits & (MISSING | LIGHT | PROCESS) || isNoCode(i))
 			return NOTE;
 		if (level === 1 || level === 4 || level === 2)
 			return KERNEL;
-		if (isLibrary(i))
-			return LIBRARY;
-		return bits & UNKNOWN_NAME || !dso[i] ? UNKNOWN : OWN;
+		if (!dso[i] || (bits & UNKNOWN_NAME && bits & OWN_CODE))
+			return UNKNOWN;
+		return bits & OWN_CODE ? OWN : LIBRARY;
 	});
 }
 

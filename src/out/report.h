@@ -90,6 +90,7 @@ struct report {
 	bool keep_keys;          /* text has a column for each key, even if all its values are equal */
 	enum sp_tree_order tree;
 	bool process_tree;       /* the tree's nodes are processes */
+	bool my_code;            /* stacks have only frames of the user's own code */
 	bool filtered, relative;
 	const char *callers, *callees; /* show only this function's callers or callees; NULL: all functions */
 	enum sp_mode mode;

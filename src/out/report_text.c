@@ -514,6 +514,10 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	write_words(report, 0, text, out);
 	if (ranges)
 		write_marks(report, out);
+	if (report->my_code)
+		write_words(report, 0,
+			    "Libraries, runtimes and the kernel count for the functions of your "
+			    "own code that called them.", out);
 	if (report->mode == SP_MODE_LATENCY)
 		write_words(report, 0,
 			    "Latency is time until the process ends, not the latency of requests.",
@@ -620,19 +624,25 @@ static bool is_split(const struct sp_profile *profile, const struct sp_row *row,
 	return false;
 }
 
-/*
- * Writes the command for the code of the hottest function, on a terminal with room for it. Options
- * select the row's event, comm and dso if there are others.
- */
-static void write_next(const struct report *report, FILE *out)
+/* Returns whether the first row is library code, and other rows are of the user's own. */
+static bool hides_own_code(const struct report *report, const struct sp_profile *profile)
 {
-	const struct sp_profile *profile = first_with_rows(report);
-	const struct sp_row *row = profile ? sp_profile_row(profile, 0) : NULL;
-	if (report->quiet || report->hide_rows || report->recording_count != 1 || report->live ||
-	    report->callers || report->callees || !report->order_by_self || report->filtered ||
-	    report->mode != SP_MODE_CPU || !row || !row->function || !row->identity ||
-	    row->inlined || row->level != SP_LEVEL_USER)
-		return;
+	bool own = false;
+	for (size_t i = 0; i < profile->row_count && !own; i++)
+		own = sp_profile_row(profile, i)->own_code;
+	return own && !report->my_code && !sp_profile_row(profile, 0)->own_code;
+}
+
+/*
+ * Makes the command for the code of the hottest row's function. Options select the row's event,
+ * comm and dso if there are others. Returns false if there is none that fits.
+ */
+static bool put_annotate(const struct report *report, const struct sp_profile *profile, char *text,
+			 size_t limit)
+{
+	const struct sp_row *row = sp_profile_row(profile, 0);
+	if (!row->identity || row->inlined || row->level != SP_LEVEL_USER)
+		return false;
 	const struct {
 		const char *option, *value;
 	} options[] = {
@@ -642,22 +652,41 @@ static void write_next(const struct report *report, FILE *out)
 		{"-d", is_split(profile, row, SP_KEY_DSO) ? row->dso : NULL},
 		{"", row->function},
 	};
-	char text[160];
-	int size =
-		snprintf(text, sizeof(text), "The instructions of the first row: sprof annotate");
+	int size = snprintf(text, limit, "The instructions of the first row: sprof annotate");
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		const char *value = options[i].value;
-		if (!value || size >= (int)sizeof(text))
+		if (!value || size >= (int)limit)
 			continue;
 		bool plain = *options[i].option && value[strspn(value, PLAIN)] == '\0';
 		/* Text has several threads as one comm: "worker-* (16 threads)". */
 		if (strchr(value, '\'') || (value == row->comm && strchr(value, '*')))
-			return;
-		size += snprintf(text + size, sizeof(text) - (size_t)size, "%s%s%s%s%s%s",
+			return false;
+		size += snprintf(text + size, limit - (size_t)size, "%s%s%s%s%s%s",
 				 *options[i].option ? " " : "", options[i].option, " ",
 				 plain ? "" : "'", value, plain ? "" : "'");
 	}
-	if (size >= (int)sizeof(text) || size > report->term.width)
+	return size < (int)limit && size <= report->term.width;
+}
+
+/*
+ * Writes a command that follows: for the time of the user's own functions if the first row is
+ * none of them, else for the first row's code.
+ */
+static void write_next(const struct report *report, FILE *out)
+{
+	const struct sp_profile *profile = first_with_rows(report);
+	const struct sp_row *row = profile ? sp_profile_row(profile, 0) : NULL;
+	char text[160];
+	if (report->quiet || report->hide_rows || report->recording_count != 1 || report->live ||
+	    report->callers || report->callees || !report->order_by_self || report->filtered ||
+	    report->mode != SP_MODE_CPU || !row || !row->function)
+		return;
+	bool usual = !strcmp(report->path, "sprof.data");
+	if (hides_own_code(report, profile) && !report->path[strspn(report->path, PLAIN)])
+		snprintf(text, sizeof(text),
+			 "By the functions of your own code: sprof report --my-code%s%s",
+			 usual ? "" : " ", usual ? "" : report->path);
+	else if (!put_annotate(report, profile, text, sizeof(text)))
 		return;
 	putc('\n', out);
 	term_begin(&report->term, TERM_DIM, out);

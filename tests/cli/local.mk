@@ -44,7 +44,7 @@ EXTRA_DIST += tests/cli/diff_recordings.sh tests/cli/firefox.py tests/cli/html.p
 	tests/views/html.js tests/views/speedscope.js tests/views/package.json tests/views/package-lock.json
 dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh \
 	tests/cli/test_intervals.sh \
-	tests/cli/test_report_modes.sh tests/cli/test_tree.sh tests/cli/test_wakers.sh tests/cli/test_export.sh \
+	tests/cli/test_report_modes.sh tests/cli/test_my_code.sh tests/cli/test_tree.sh tests/cli/test_wakers.sh tests/cli/test_export.sh \
 	tests/cli/test_jobs.sh tests/cli/test_export_modes.sh tests/cli/test_widths.sh
 EXTRA_DIST += tests/cli/browse.sh tests/cli/simpleperf.py tests/cli/exports.py tests/cli/waits_recording.sh \
 	tests/cli/wakers_recording.sh

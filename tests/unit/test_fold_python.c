@@ -103,7 +103,7 @@ static void setup(struct fixture *f)
 	}
 }
 
-static void analyse(struct fixture *f, bool children, bool fold)
+static void analyse_by(struct fixture *f, bool children, const struct sp_analysis_stacks *stacks)
 {
 	static const enum sp_key keys[] = {SP_KEY_DSO, SP_KEY_SYMBOL};
 	const char *path = files_path("made.data");
@@ -113,9 +113,8 @@ static void analyse(struct fixture *f, bool children, bool fold)
 	struct writer *writer;
 	const struct sp_analysis_rows rows = {.size = sizeof(rows), .keys = keys, .key_count = 2,
 					      .children = children};
-	const struct sp_analysis_stacks stacks = {.size = sizeof(stacks), .fold_python = fold};
 	const struct sp_analysis_options options = {.size = sizeof(options), .rows = &rows,
-						    .stacks = &stacks};
+						    .stacks = stacks};
 	remove(path);
 	ok_or_fail(writer_open(path, &event, 1, &info, &writer));
 	ok_or_fail(writer_write(writer, &span, 1));
@@ -126,6 +125,12 @@ static void analyse(struct fixture *f, bool children, bool fold)
 	ok_or_fail(sp_ctx_new(&f->ctx));
 	ok_or_fail(sp_reader_open(f->ctx, path, &f->reader));
 	ok_or_fail(sp_analysis_run(f->ctx, f->reader, &options, &f->analysis));
+}
+
+static void analyse(struct fixture *f, bool children, bool fold)
+{
+	analyse_by(f, children, &(const struct sp_analysis_stacks){
+		.size = sizeof(struct sp_analysis_stacks), .fold_python = fold});
 }
 
 static void teardown(struct fixture *f)
@@ -230,6 +235,58 @@ TEST(a_signal_frame_keeps_its_exact_address)
 	      PYTHON + 0x1000);
 	analyse(&f, true, true);
 	rows_are(&f, "callee 1/1, caller 0/1, 0x1000 0/1, start 0/1");
+	teardown(&f);
+}
+
+/* Code of a program, and of its library. */
+#define PROGRAM 0x500000u
+#define OWN_LIBRARY 0x600000u
+
+TEST(libraries_and_the_kernel_are_their_callers_time)
+{
+	static const struct sp_analysis_stacks own = {.size = sizeof(own), .own_code = true};
+	struct fixture f = {0};
+	map(&f, PROGRAM, "/home/me/program");
+	map(&f, OWN_LIBRARY, "/home/me/lib.so");
+	map(&f, LIBC, "/usr/lib/libc.so.6");
+	CHAIN(&f, USER, LIBC + 0x10, LIBC + 0x21, PROGRAM + 0x31, LIBC + 0x41, PROGRAM + 0x51);
+	/* The program's own code was sampled; below the same callers, the library's was. */
+	CHAIN(&f, USER, OWN_LIBRARY + 0x60, LIBC + 0x41, PROGRAM + 0x51);
+	CHAIN(&f, USER, LIBC + 0x60, LIBC + 0x41, PROGRAM + 0x51);
+	CHAIN(&f, IN_KERNEL, KERNEL + 0x10, KERNEL + 0x21, USER, LIBC + 0x10, PROGRAM + 0x31);
+	analyse_by(&f, true, &own);
+	rows_are(&f, "0x51 1/3, 0x31 2/2, 0x60 1/1");
+	analyse_by(&f, false, &own);
+	rows_are(&f, "0x31 2/2, 0x60 1/1, 0x51 1/1");
+	teardown(&f);
+}
+
+TEST(a_stack_without_own_code_is_its_outermost_function)
+{
+	static const struct sp_analysis_stacks own = {.size = sizeof(own), .own_code = true};
+	struct fixture f = {0};
+	map(&f, PROGRAM, "/home/me/program");
+	map(&f, LIBC, "/usr/lib/libc.so.6");
+	CHAIN(&f, USER, LIBC + 0x10, LIBC + 0x21, LIBC + 0x31);
+	CHAIN(&f, USER, PROGRAM + 0x40, LIBC + 0x21, LIBC + 0x31);
+	CHAIN(&f, IN_KERNEL, KERNEL + 0x10, KERNEL + 0x21);
+	analyse_by(&f, true, &own);
+	rows_are(&f, "0x31 1/2, 0xffffffff81000021 1/1, 0x40 1/1");
+	teardown(&f);
+}
+
+TEST(exact_addresses_of_own_code_are_kept)
+{
+	static const struct sp_analysis_stacks own = {.size = sizeof(own), .own_code = true};
+	struct fixture f = {0};
+	map(&f, PROGRAM, "/home/me/program");
+	map(&f, LIBC, "/usr/lib/libc.so.6");
+	/* A signal interrupted the program, or the library, at an exact address. */
+	CHAIN(&f, USER, PROGRAM + 0x10, LIBC + 0x21, USER, PROGRAM + 0x30, PROGRAM + 0x41);
+	CHAIN(&f, USER, PROGRAM + 0x10, USER, LIBC + 0x30, PROGRAM + 0x41);
+	CHAIN(&f, USER, LIBC + 0x10, LIBC + 0x21, USER, PROGRAM + 0x30, PROGRAM + 0x41);
+	analyse_by(&f, true, &own);
+	rows_are(&f, "0x41 0/3, 0x10 2/2, 0x30 1/2");
 	teardown(&f);
 }
 

@@ -68,6 +68,7 @@ static void compared_page_init(struct compared_page *compared, const struct comp
 			.function = node->function,
 			.dso = node->dso,
 			.level = node->level,
+			.own_code = node->own_code,
 			.symbol_known = *node->function != '[',
 		};
 	}

@@ -196,6 +196,7 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 		.inlines = selection->inlines ? SP_ON : SP_OFF,
 		.kernel_waits = arguments->kernel_waits,
 		.fold_python = report_folds_python(arguments),
+		.own_code = arguments->my_code,
 	};
 	const struct sp_analysis_samples samples = {
 		.size = sizeof(samples),

@@ -205,6 +205,7 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.callees = arguments->callees,
 		.kernel_waits = arguments->kernel_waits,
 		.fold_python = report_folds_python(arguments),
+		.own_code = arguments->my_code,
 	};
 	groups->samples = (struct sp_analysis_samples){
 		.size = sizeof(groups->samples),
@@ -557,6 +558,7 @@ static void set_report(const struct report_arguments *arguments,
 		.keep_keys = arguments->column_count ||
 			     (arguments->keys_given && !arguments->more_keys &&
 			      !arguments->by_thread),
+		.my_code = arguments->my_code,
 		.filtered = input_options_is_filtered(&arguments->selection) ||
 			    report_names_stacks(arguments),
 		.callers = arguments->callers,

@@ -174,7 +174,7 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 		OPTION_FLAG(0, "all-threads", &a->all_threads,
 			    "show idle threads in modes wall, off-cpu, wakers, too", .rare = true),
 		OPTION_CALL(0, "callers", "FUNCTION", &a->callers, parse_function,
-			    "show the callers of FUNCTION (a name or /REGEX/); with -g as a tree"),
+			    "show the callers of FUNCTION; with -g as a tree"),
 		OPTION_CALL(0, "callees", "FUNCTION", &a->callees, parse_function,
 			    "show FUNCTION and its callees; with -g as a tree"),
 		OPTION_CHOICE(0, "children", &a->children,
@@ -185,6 +185,8 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			      "show the frames of Python's interpreter; "
 			      "--no-interpreter-frames: in no format",
 			      .rare = true),
+		OPTION_FLAG(0, "my-code", &a->my_code,
+			    "charge libraries and the kernel to your functions"),
 		OPTION_FLAG('n', "show-nr-samples", &a->samples, "print the number of samples", .rare = true),
 		OPTION_CALL('T', "threads", NULL, a, report_threads_parse,
 			    "show each thread's time by state"),

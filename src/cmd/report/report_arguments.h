@@ -41,7 +41,7 @@ struct report_arguments {
 	int branches; /* rows count branches; -1: not given: report_arguments_resolve() then sets 0 or 1 */
 	bool memory;
 	int mode; /* enum sp_mode; -1: not given: report_mode_resolve() then sets it */
-	bool all_threads, kernel_waits;
+	bool all_threads, kernel_waits, my_code;
 	int group; /* --group; -1: not given */
 	bool per_pmu; /* --per-pmu: events of hybrid CPUs stay apart */
 	uint64_t time_quantum_ns;

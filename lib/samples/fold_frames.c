@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "samples/fold_python.h"
+#include "samples/fold_frames.h"
 
 #include <string.h>
 #include "record/python_record.h"
@@ -11,13 +11,13 @@ struct folding {
 	struct counted *counted;
 	uint32_t view;
 	const struct callers *callers;
-	uint8_t *kept;    /* by word: enum kept */
+	uint8_t *kept;    /* by word: enum kept; marks are kept with the addresses after them */
 	bool has_inner;   /* a Python frame is among the words before `begin` */
 	size_t begin;     /* first word after the last Python frame */
 	size_t native;    /* last address of user code among the words since; NO_WORD: none */
 };
 
-enum kept { DROPPED, KEPT, KEPT_KERNEL, KEPT_MARK };
+enum kept { DROPPED, KEPT, KEPT_KERNEL };
 
 static uint64_t word_at(const struct folding *folding, size_t i)
 {
@@ -117,7 +117,6 @@ static bool choose(struct folding *folding)
 			cpumode = callers->cpumode;
 		if (i && chain_is_mark(word)) {
 			cpumode = chain_mark_cpumode(word);
-			folding->kept[i] = KEPT_MARK;
 			continue;
 		}
 		folding->kept[i] = cpumode == PERF_RECORD_MISC_USER ? KEPT : KEPT_KERNEL;
@@ -143,55 +142,132 @@ static bool choose(struct folding *folding)
 }
 
 /*
- * Copies the kept words. A mark before a dropped address makes the next address that of an executed
- * instruction, which is 1 less than a return address.
+ * Copies the kept words to `ips`. Parts without words are left out. The first address of a part
+ * with the same mode as the part before is an executed instruction, and all others are return
+ * addresses, which are 1 more: the address of another kind is moved by 1.
  */
 static void copy_kept(const struct folding *folding, struct callers *to, uint64_t *ips)
 {
 	const struct callers *from = folding->callers;
-	bool orphan = from->exact && from->count && folding->kept[1] == DROPPED;
+	uint16_t cpumode = from->cpumode, last_cpumode = cpumode;
+	bool is_return = !from->exact, as_return = is_return;
+	uint64_t mark = 0; /* begins a part without words so far; 0: none */
+	bool gap = false;  /* calls are missing before that part */
 	to->ips = ips;
 	to->count = 0;
 	for (size_t i = 1; i <= from->count; i++) {
 		uint64_t word = word_at(folding, i);
-		if (folding->kept[i] == KEPT_MARK) {
-			if (orphan && to->count)
-				to->count--;
-			orphan = i < from->count && folding->kept[i + 1] == DROPPED;
-		} else if (folding->kept[i] != DROPPED) {
-			word -= orphan && !python_has_address(word);
-			orphan = false;
-		} else {
+		if (chain_is_mark(word)) {
+			gap |= i > 1 && chain_is_mark(word_at(folding, i - 1));
+			is_return = chain_mark_cpumode(word) != cpumode;
+			cpumode = chain_mark_cpumode(word);
+			mark = word;
 			continue;
 		}
-		ips[to->count++] = word;
+		bool kept = folding->kept[i] != DROPPED;
+		/* A return address needs no mark in the mode of the part before. */
+		if (kept && mark && (gap || !is_return || cpumode != last_cpumode)) {
+			if (gap)
+				ips[to->count++] = mark;
+			ips[to->count++] = mark;
+			as_return = cpumode != last_cpumode;
+		}
+		if (kept) {
+			last_cpumode = cpumode;
+			gap = false;
+			mark = 0;
+			if (!python_has_address(word))
+				word += (uint64_t)as_return - (uint64_t)is_return;
+			ips[to->count++] = word;
+			as_return = true;
+		}
+		is_return = true;
 	}
+}
+
+/*
+ * Removes the innermost caller and returns its answer; ANSWER_FAILED when out of memory. There is a
+ * caller.
+ */
+static uint32_t take_caller(struct counted *counted, uint32_t view, struct callers *callers)
+{
+	struct code_address at = {0, view, callers->cpumode, !callers->exact};
+	for (; chain_is_mark(*callers->ips); callers->ips++, callers->count--) {
+		at.cpumode = chain_mark_cpumode(*callers->ips);
+		at.caller = at.cpumode != callers->cpumode;
+	}
+	at.ip = *callers->ips++;
+	callers->count--;
+	callers->cpumode = at.cpumode;
+	callers->exact = false;
+	return address_cache_find(&counted->answers, at);
+}
+
+/* Starts with all words dropped. Returns false when out of memory. */
+static bool folding_init(struct folding *folding, struct counted *counted, uint32_t view,
+			 const struct callers *callers)
+{
+	*folding = (struct folding){.counted = counted, .view = view, .callers = callers,
+				    .native = NO_WORD};
+	/* A mark may be written twice before its only address. */
+	if (!vec_reserve(&counted->folded, callers->count * 2 + 1) ||
+	    !vec_reserve(&counted->kept, callers->count + 1))
+		return false;
+	folding->kept = counted->kept.items;
+	memset(folding->kept, DROPPED, callers->count + 1);
+	return true;
+}
+
+/* Replaces the callers by the kept ones. Returns false when out of memory. */
+static bool folding_finish(struct folding *folding, struct callers *callers, uint32_t *leaf_ret)
+{
+	struct callers folded = *callers;
+	copy_kept(folding, &folded, folding->counted->folded.items);
+	*leaf_ret = ANSWER_FAILED;
+	if (folding->kept[0] == DROPPED && folded.count) {
+		*leaf_ret = take_caller(folding->counted, folding->view, &folded);
+		if (*leaf_ret == ANSWER_FAILED)
+			return false;
+	}
+	*callers = folded;
+	return true;
 }
 
 bool fold_python(struct counted *counted, uint32_t view, struct callers *callers,
 		 uint32_t *leaf_ret)
 {
-	struct callers folded = *callers;
-	struct folding folding = {.counted = counted, .view = view, .callers = callers,
-				  .native = NO_WORD};
-	*leaf_ret = ANSWER_FAILED;
-	if (!vec_reserve(&counted->folded, callers->count + 1) ||
-	    !vec_reserve(&counted->kept, callers->count + 1))
+	struct folding folding;
+	return folding_init(&folding, counted, view, callers) && choose(&folding) &&
+	       folding_finish(&folding, callers, leaf_ret);
+}
+
+bool fold_other_code(struct counted *counted, uint32_t view, struct callers *callers,
+		     uint32_t *leaf_ret)
+{
+	struct folding folding;
+	if (!folding_init(&folding, counted, view, callers))
 		return false;
-	folding.kept = counted->kept.items;
-	if (!choose(&folding))
-		return false;
-	copy_kept(&folding, &folded, counted->folded.items);
-	if (folding.kept[0] == DROPPED && folded.count) {
-		/* All words are of user code: the first one replaces the sampled address. */
-		*leaf_ret = address_cache_find(&counted->answers, (struct code_address){
-			folded.ips[0], view, PERF_RECORD_MISC_USER, true});
-		if (*leaf_ret == ANSWER_FAILED)
+	struct code_address at = {0, view, callers->cpumode, !callers->exact};
+	bool is_own = !(callers->misc & CALLERS_OF_OTHERS);
+	size_t outermost = 0;
+	folding.kept[0] = is_own ? KEPT : DROPPED;
+	uint32_t answer = 0;
+	for (size_t i = 1; i <= callers->count; i++) {
+		at.ip = word_at(&folding, i);
+		if (chain_is_mark(at.ip)) {
+			at.caller = chain_mark_cpumode(at.ip) != at.cpumode;
+			at.cpumode = chain_mark_cpumode(at.ip);
+			continue;
+		}
+		answer = address_cache_find(&counted->answers, at);
+		if (answer == ANSWER_FAILED)
 			return false;
-		folded.ips++;
-		folded.count--;
-		folded.exact = false;
+		at.caller = true;
+		outermost = i;
+		folding.kept[i] = answer & ANSWER_OWN_CODE ? KEPT : DROPPED;
+		is_own |= folding.kept[i] == KEPT;
 	}
-	*callers = folded;
-	return true;
+	if (outermost && (!is_own || answer & ANSWER_OUTERMOST))
+		folding.kept[outermost] = KEPT;
+	return folding_finish(&folding, callers, leaf_ret);
 }
