@@ -619,11 +619,8 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 	return NULL;
 }
 
-/*
- * Gives the first worker's time bins of each event to the analysis, and adds the other workers'
- * bins to them.
- */
-static struct sp_error *take_time_bins(struct sp_analysis *analysis,
+/* Sums the workers' time bins of each event. */
+static struct sp_error *add_time_bins(struct sp_analysis *analysis,
 				       const struct merged_recording *recording,
 				       const struct workers *workers)
 {
@@ -631,12 +628,13 @@ static struct sp_error *take_time_bins(struct sp_analysis *analysis,
 	NEED(analysis->time_bins);
 	vec_each (worker, workers)
 		for (size_t event = 0; event < recording->event_count; event++) {
-			struct time_bins **bins = &worker->counted.time_bins[event];
+			const struct time_bins *bins = worker->counted.time_bins[event];
 			struct time_bins **to = &analysis->time_bins[recording->events[event]];
+			if (!bins)
+				continue;
 			if (!*to)
-				*to = take_ptr(*bins);
-			else if (*bins)
-				time_bins_merge(*to, *bins);
+				NEED(*to = calloc(1, sizeof(**to)));
+			time_bins_merge(*to, bins);
 		}
 	for (size_t event = 0; event < recording->event_count; event++)
 		if (analysis->time_bins[event])
@@ -660,7 +658,7 @@ static struct sp_error *add_times(struct merged *merged, const struct merged_rec
 		return NULL;
 	analysis->first_ns = recording->span.begin_ns;
 	analysis->last_ns = recording->span.end_ns;
-	return merged->options->samples.time_bins ? take_time_bins(analysis, recording, workers)
+	return merged->options->samples.time_bins ? add_time_bins(analysis, recording, workers)
 						  : NULL;
 }
 

@@ -55,7 +55,7 @@ static struct sp_error *analyse_next(void *data)
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < browse->level_count && !error; i++, refresh->count++)
 		error = browse->source->make(&browse->levels[i]->arguments, browse->source->ctx,
-					     &refresh->next, browse->source->names,
+					     &refresh->next, browse->source->names, NULL,
 					     &refresh->results[i]);
 	return error;
 }

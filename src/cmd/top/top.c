@@ -151,7 +151,7 @@ static bool refresh(struct top *top)
 		top->resolved = true;
 	}
 	if (!error && top->recordings.count)
-		error = report_result_new(arguments, top->ctx, &top->recordings, top->names,
+		error = report_result_new(arguments, top->ctx, &top->recordings, top->names, NULL,
 					  &top->result);
 	if (error || (top->recordings.count && !top->result)) {
 		if (error)
