@@ -453,8 +453,8 @@ static char *analysis_text(const struct made *made)
 	FILE *out = open_memstream(&text, &size);
 	const struct sp_profile *of = profile(made, 0);
 	const struct sp_time_bins *bins = sp_analysis_time_bins(made->analysis, 0);
-	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %zu\n", of->samples, of->weight,
-		of->shown_samples, of->shown_weight, of->row_count);
+	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %zu\n", of->samples,
+		of->weight, of->shown_samples, of->shown_weight, of->row_count);
 	for (size_t i = 0; i < sizeof(of->stacks) / sizeof(*of->stacks); i++)
 		fprintf(out, "%" PRIu64 " ", of->stacks[i]);
 	for (size_t i = 0; bins && i < bins->count; i++)
@@ -544,7 +544,7 @@ TEST(kept_counts_give_what_the_samples_give)
 				made.options.samples.timeline = cases[i].timeline;
 				analyse_reader(&made);
 				texts[keeps][i] = analysis_text(&made);
-				ck_assert_msg(profile(&made, 0)->row_count > 1, "case %zu, %zu, has no rows", i, keeps);
+				ck_assert_uint_gt(profile(&made, 0)->row_count, 1);
 				sp_analysis_free(made.analysis);
 				/* Then the samples can no longer be read. */
 				if (keeps && i == 1)
