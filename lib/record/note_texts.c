@@ -555,7 +555,7 @@ uint64_t note_stack_bytes(const struct sp_note *note)
 {
 	char text[512];
 	if (note->kind == NOTE_STACKS_TRUNCATED && note->value_count > 6)
-		return note->values[6];
+		return note->values[2] || note->values[6] ? note->values[6] : NOTE_STACK_NO_SIZE;
 	if (note->kind)
 		return 0;
 	copy_text(note, text, sizeof(text));
