@@ -505,6 +505,9 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_DITHERED] = {2, true,
 		"clock events are dithered: they sample at random rates of {0%} to {1%} of -F, and "
 		"each sample has its exact period"},
+	[NOTE_UNRECORDED] = {3, true,
+		"{0} descendant process{0||es} of the target used {1t} s of CPU time, and "
+		"{0|was|were} not recorded; the target used {2t} s"},
 	[NOTE_COMMAND_TIME] = {1, true, "the kernel counted {0t} s of CPU time for the command"},
 };
 

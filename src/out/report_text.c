@@ -426,7 +426,7 @@ void report_write_empty(const struct report *report, const struct sp_profile *pr
 		snprintf(what, sizeof(what),
 			 "No samples in the readable part of the damaged file.");
 		remedy = "Compare its size with the original's: the copy may be incomplete.";
-	} else if (profile->lost) {
+	} else if (profile->lost_own) {
 		snprintf(what, sizeof(what), "All samples of this event were lost.");
 		remedy = "Record again with larger ring buffers (-m) or a lower rate (-F).";
 	} else if (is_of_one_pmu(report, profile)) {
