@@ -526,7 +526,8 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 			    "-T --percent-limit 0 shows each.", out);
 	if (wakers && !report->hide_rows && report_has_key(report, SP_KEY_WAKER))
 		write_words(report, 0, "Threads are first; [interrupt] is a timer that expired, or "
-			    "a device.", out);
+			    "a device. For a lock, the waker is the thread that released it: its "
+			    "holder until then.", out);
 	if (report->mode != SP_MODE_CPU && !report->hide_rows && report_by_total(report) &&
 	    profile->times.waits && report_has_key(report, SP_KEY_SRCLINE))
 		write_words(report, 0, "Each frame has a row; --no-children shows only the "
