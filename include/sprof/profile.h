@@ -383,6 +383,11 @@ struct sp_profile {
 	 */
 	bool weight_is_scaled;
 	bool weight_is_latency;   /* weights are cycles that memory took */
+	/*
+	 * Shares are estimates. Else they are exact: each occurrence of the event was sampled
+	 * (period 1), and none lost. Intervals are then as narrow as one number.
+	 */
+	bool is_estimate;
 	bool has_callchains;
 	bool of_branches;  /* "samples" here are branches, from N stacks: */
 	uint64_t branch_stacks;

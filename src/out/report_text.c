@@ -505,7 +505,9 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 			 times ? "total CPU time" : "the event's total";
 	bool ranges = !wakers && (report->column_count || report_has_intervals(report));
 	if (!ranges)
-		snprintf(text, sizeof(text), "Percentages are of %s.", of);
+		snprintf(text, sizeof(text), "Percentages are of %s%s.", of,
+			 report_is_exact(report) ? "; they are exact, as each event was sampled"
+						 : "");
 	else
 		snprintf(text, sizeof(text),
 			 "Percentages are of %s; %s is the 95%% confidence interval%s.", of,
