@@ -428,6 +428,17 @@ static uint64_t missing_weight(const struct sp_profile *profile)
 }
 
 /*
+ * Returns whether the kernel made a sample of each occurrence of an event, if none was lost. Clocks
+ * have a least period, and counters of the CPU go on during an interrupt.
+ */
+static bool samples_all(const struct perf_event_attr *attr)
+{
+	return !attr->freq && attr->sample_period == 1 &&
+	       (attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT ||
+		(attr->type == PERF_TYPE_SOFTWARE && !record_is_clock(attr->type, attr->config)));
+}
+
+/*
  * Replaces the weights of a clock's samples by the times to which they were scaled. Time without
  * samples counts as samples of the mean weight.
  */
@@ -495,6 +506,10 @@ static void sum_up(const struct workers *workers, uint16_t event, struct sp_prof
 				  record_is_clock(of->attr.type, of->attr.config) && has_time;
 	profile->of_branches = samples->branches;
 	profile->missing_weight = missing_weight(profile);
+	profile->is_estimate = samples->mode != SP_MODE_CPU || samples->branches ||
+			       samples->memory || clock || profile->lost ||
+			       profile->throttled_count || !samples_all(&of->attr) ||
+			       !strcmp(profile->event, TIMES_WAIT_EVENT);
 	profile->has_callchains =
 		!samples->branches &&
 		(of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
@@ -517,6 +532,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->weight_is_time |= one->weight_is_time;
 	all->weight_is_latency |= one->weight_is_latency;
 	all->weight_is_scaled |= one->weight_is_scaled;
+	all->is_estimate |= one->is_estimate;
 	all->has_callchains |= one->has_callchains;
 	all->of_branches |= one->of_branches;
 	all->branch_stacks += one->branch_stacks;
@@ -610,6 +626,7 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 		total->missing_weight =
 			weight_add(total->missing_weight, unsampled.lacking.missing);
 		total->unplaced_weight = unsampled.lacking.more;
+		total->is_estimate |= total->missing_weight || total->unplaced_weight;
 		NEED(!merged->batch_count || add_whole(merged, recording, workers, i, into));
 		add_totals(all, total);
 	}
