@@ -45,6 +45,12 @@ SP_API struct sp_error *sp_names_new(struct sp_names **ret) SP_MUST_CHECK;
 /* Frees the names; no analysis may use them then. NULL is allowed. */
 SP_API void sp_names_free(struct sp_names *names);
 
+/* Counted samples of a recording, for further analyses that read none again. */
+struct sp_counts;
+
+/* Frees the counts, before their reader and names. NULL is allowed. */
+SP_API void sp_counts_free(struct sp_counts *counts);
+
 /* Between-run intervals of rows (struct sp_between). */
 enum sp_between_choice {
 	SP_BETWEEN_NONE,
@@ -203,6 +209,15 @@ struct sp_analysis_options {
 	const struct sp_files *files;
 	unsigned int threads;   /* 0: as many as processors */
 	struct sp_names *names; /* cache of symbols for the next analysis; NULL: none */
+	/*
+	 * NULL: samples are read. Else *counts is NULL, or has the counts that an analysis of the
+	 * same reader set: with the same options except tree.order, tree.least, tree.comms,
+	 * stacks.callers, stacks.callees, rows.children, rows.order_by_self, rows.between,
+	 * samples.relative and samples.timeline. Counts that do not suffice are replaced. None
+	 * are kept in other modes than SP_MODE_CPU, of branches, and of several recordings.
+	 * While they exist, they have the names of their modules: other analyses read those again.
+	 */
+	struct sp_counts **counts;
 };
 
 struct sp_analysis;

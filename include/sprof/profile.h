@@ -73,6 +73,8 @@ enum sp_key {
 	SP_KEY_CMDLINE,     /* command line of the process, quoted for a shell; secrets are *** */
 	SP_KEY_ARGUMENT,    /* names of files among its arguments; "-": none; NULL: unknown */
 	SP_KEY_PROCESS,     /* "cc1 file.c (PID)", the last program of the process */
+	SP_KEY_SYSCALL,     /* system call in which it ran or waits, by its name in the kernel;
+			     * "[no system call]"; NULL: unknown */
 	SP_KEY_TRACE,       /* a tracepoint's text */
 	SP_KEY_FIELD = 128, /* the first of sp_analysis_rows.fields; the next follow it */
 };
@@ -383,6 +385,11 @@ struct sp_profile {
 	 */
 	bool weight_is_scaled;
 	bool weight_is_latency;   /* weights are cycles that memory took */
+	/*
+	 * Shares are estimates. Else they are exact: each occurrence of the event was sampled
+	 * (period 1), and none lost. Intervals are then as narrow as one number.
+	 */
+	bool is_estimate;
 	bool has_callchains;
 	bool of_branches;  /* "samples" here are branches, from N stacks: */
 	uint64_t branch_stacks;

@@ -56,6 +56,10 @@ static struct sp_error *analyse(struct sp_ctx *ctx, const struct sp_recording *r
 			*ret = take_ptr(analysis);
 			return NULL;
 		}
+		if (options->counts) {
+			sp_counts_free(*options->counts);
+			*options->counts = NULL;
+		}
 	}
 }
 

@@ -17,6 +17,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
@@ -37,8 +38,15 @@
 /* Larger stack copies are mapped instead of read, because most of their bytes are not used. */
 #define LARGE_COPY 4096
 
-/* State of the analysis of one recording. */
-struct run {
+/* What rows_make() changes of a worker. */
+struct kept_worker {
+	struct leaf *leaves;
+	struct part_weight *parts;
+	struct event_sums *events;
+};
+
+/* State of the analysis of one recording. Other analyses can use it again. */
+struct sp_counts {
 	struct sp_ctx *ctx;
 	struct analysis_options options; /* with the fields and times of this recording */
 	struct sp_field *fields;         /* fields of `options` */
@@ -49,12 +57,22 @@ struct run {
 	struct times times;
 	struct work work; /* constants of the workers: all of the above */
 	struct workers workers;
+	struct kept_worker *kept; /* by worker; NULL: the counts are not kept */
+	bool batches; /* leaves have what between-run intervals need, as far as that is known */
 };
 
-static void run_deinit(struct run *run)
+void sp_counts_free(struct sp_counts *run)
 {
+	if (!run)
+		return;
 	if (run->read)
 		reader_unmap(run->read->reader);
+	for (size_t i = 0; run->kept && i < run->workers.count; i++) {
+		free(run->kept[i].leaves);
+		free(run->kept[i].parts);
+		free(run->kept[i].events);
+	}
+	free(run->kept);
 	workers_deinit(&run->workers);
 	labels_deinit(&run->labels);
 	matches_deinit(&run->matches);
@@ -62,12 +80,15 @@ static void run_deinit(struct run *run)
 	names_deinit(&run->names);
 	pass_one_free(run->read);
 	free(run->fields);
+	free(run);
 }
+
+DEFINE_CLEANUP(struct sp_counts *, sp_counts_free)
 
 /*
  * Sets the options that a recording has in place of those of all. Returns false when out of memory.
  */
-static bool set_own_options(struct run *run, const struct sp_recording *recording,
+static bool set_own_options(struct sp_counts *run, const struct sp_recording *recording,
 			    const struct merged_recording *of)
 {
 	struct analysis_options *options = &run->options;
@@ -79,6 +100,7 @@ static bool set_own_options(struct run *run, const struct sp_recording *recordin
 	options->threads = parallel_threads(options->threads);
 	options->rows.time_origin_ns = recording->time_origin_ns;
 	/* Fields name events by their numbers among the events of all recordings. */
+	free(run->fields);
 	run->fields = calloc(count + 1, sizeof(*run->fields));
 	if (!run->fields)
 		return false;
@@ -265,7 +287,7 @@ static bool wants_states(const struct merged *merged, const struct sp_reader *re
 	       (weigher->wants_states && weigher->wants_states(reader));
 }
 
-static void work_init(struct run *run, const struct merged *merged)
+static void work_init(struct sp_counts *run, const struct merged *merged)
 {
 	struct analysis_options *options = &run->options;
 	struct work *work = &run->work;
@@ -278,9 +300,13 @@ static void work_init(struct run *run, const struct merged *merged)
 		.names = &run->names,
 		.labels = &run->labels,
 		.times = &run->times,
-		.only_leaves = options->samples.branches ||
-			       (!options->rows.children && options->tree.order == SP_TREE_NONE),
+		.keeps = options->counts && !merged->weigher->of_threads &&
+			 !options->samples.branches && merged->recording_count == 1 &&
+			 !options->rows.annotate,
 	};
+	work->only_leaves = !work->keeps &&
+			    (options->samples.branches ||
+			     (!options->rows.children && options->tree.order == SP_TREE_NONE));
 	const struct sp_file_info *info = sp_reader_info(run->read->reader);
 	if (merged->batch_count && !merged_by_run(merged) &&
 	    info->first_sample_ns < info->last_sample_ns) {
@@ -290,11 +316,20 @@ static void work_init(struct run *run, const struct merged *merged)
 	if (merged->weigher->of_threads)
 		work->only_leaves = false; /* reasons of waits are in the callers */
 	if (!options->samples.branches &&
-	    matches_wanted(options, work->keys->rows[SP_KEY_PARENT])) {
-		work->matches = &run->matches;
+	    matches_wanted(options, work->keys->rows[SP_KEY_PARENT]))
 		work->only_leaves = false;
-	}
 	run->workers.work = work;
+}
+
+/* Prepares the comparisons with the functions that options name. */
+static struct sp_error *set_matches(struct sp_counts *run, const struct merged *merged)
+{
+	const struct analysis_options *options = &run->options;
+	bool parent = merged->keys.rows[SP_KEY_PARENT];
+	if (options->samples.branches || !matches_wanted(options, parent))
+		return NULL;
+	run->work.matches = &run->matches;
+	return matches_init(&run->matches, options, parent);
 }
 
 static bool has_large_copies(const struct record_layout *layout)
@@ -307,7 +342,7 @@ static bool has_large_copies(const struct record_layout *layout)
 }
 
 /* Prepares the states of threads, and checks that they suffice for the mode. */
-static struct sp_error *open_states(struct run *run, const struct merged *merged)
+static struct sp_error *open_states(struct sp_counts *run, const struct merged *merged)
 {
 	const struct pass_one_result *read = run->read;
 	struct task_states *states = read->sideband.states;
@@ -324,7 +359,7 @@ static struct sp_error *open_states(struct run *run, const struct merged *merged
 }
 
 /* Opens what the workers share. */
-static struct sp_error *open_recording(struct run *run, const struct merged *merged,
+static struct sp_error *open_recording(struct sp_counts *run, const struct merged *merged,
 				       struct sp_reader *reader)
 {
 	if (has_large_copies(reader_layout(reader)))
@@ -341,17 +376,17 @@ static struct sp_error *open_recording(struct run *run, const struct merged *mer
 	TRY(pass_one_read(&pass, run->read));
 	work_init(run, merged);
 	TRY(open_states(run, merged));
-	if (run->work.matches)
-		TRY(matches_init(&run->matches, &run->options, merged->keys.rows[SP_KEY_PARENT]));
+	TRY(set_matches(run, merged));
 	/* Debug information is searched only if a key or the tree needs it. */
-	const struct label_options labels = label_options(&run->work);
+	struct label_options labels = label_options(&run->work);
+	labels.tree |= run->work.keeps;
 	const struct source_finder finder = source_finder_of(run->read->resolver, run->ctx);
 	return names_init(&run->names, run->read->machine, run->read->resolver,
 			  labels_need_sources(&labels) ? &finder : NULL, &run->options);
 }
 
 /* Makes labels of all frames, and finds the functions that options name. */
-static struct sp_error *make_labels(struct run *run, struct sp_analysis *analysis)
+static struct sp_error *make_labels(struct sp_counts *run, struct sp_analysis *analysis)
 {
 	const struct label_options options = label_options(&run->work);
 	size_t sourced = 0;
@@ -381,70 +416,162 @@ static struct sp_time_span span_of(const struct workers *workers)
 	return span;
 }
 
+static size_t event_count(const struct sp_counts *run)
+{
+	return reader_layout(run->read->reader)->event_count;
+}
+
+static void copy_items(void *to, const void *from, size_t count, size_t size)
+{
+	if (count)
+		memcpy(to, from, count * size);
+}
+
+/* Saves what rows_make() changes. */
+static struct sp_error *keep_counts(struct sp_counts *run)
+{
+	NEED(run->kept = calloc(run->workers.count, sizeof(*run->kept)));
+	for (size_t i = 0; i < run->workers.count; i++) {
+		const struct counted *counted = &run->workers.items[i].counted;
+		struct kept_worker *kept = &run->kept[i];
+		size_t leaves = counted->leaves.count, parts = counted->parts.count;
+		kept->leaves = calloc(leaves + 1, sizeof(*kept->leaves));
+		kept->parts = calloc(parts + 1, sizeof(*kept->parts));
+		kept->events = calloc(event_count(run) + 1, sizeof(*kept->events));
+		NEED(kept->leaves && kept->parts && kept->events);
+		copy_items(kept->leaves, counted->leaves.items, leaves, sizeof(*kept->leaves));
+		copy_items(kept->parts, counted->parts.items, parts, sizeof(*kept->parts));
+		copy_items(kept->events, counted->events, event_count(run), sizeof(*kept->events));
+	}
+	return NULL;
+}
+
+/* Returns whether kept counts suffice for an analysis. */
+static bool counts_suffice(const struct sp_counts *run, const struct merged *merged)
+{
+	const struct sp_analysis_samples *samples = &merged->options->samples;
+	return merged->recording_count == 1 &&
+	       (!samples->timeline || run->options.samples.timeline) &&
+	       (!merged->batch_count || run->batches);
+}
+
+/* Restores kept counts, for the rows of another analysis. */
+static struct sp_error *restore_counts(struct sp_counts *run, const struct merged *merged,
+				       const struct sp_recording *recording)
+{
+	bool timeline = run->options.samples.timeline;
+	run->options = *merged->options;
+	/* The next analysis may need the cells again. */
+	run->options.samples.timeline = timeline;
+	run->options.stacks.fold_python &= machine_has_python(run->read->machine);
+	NEED(set_own_options(run, recording, merged->recordings));
+	run->work.keys = &merged->keys;
+	for (size_t i = 0; i < run->workers.count; i++) {
+		struct worker *worker = &run->workers.items[i];
+		struct counted *counted = &worker->counted;
+		const struct kept_worker *kept = &run->kept[i];
+		copy_items(counted->leaves.items, kept->leaves, counted->leaves.count,
+			   sizeof(*kept->leaves));
+		copy_items(counted->parts.items, kept->parts, counted->parts.count,
+			   sizeof(*kept->parts));
+		copy_items(counted->events, kept->events, event_count(run), sizeof(*kept->events));
+		summed_deinit(&worker->summed);
+		worker->summed = (struct summed){0};
+	}
+	labels_deinit(&run->labels);
+	matches_deinit(&run->matches);
+	run->matches = (struct matches){0};
+	run->work.matches = NULL;
+	return set_matches(run, merged);
+}
+
+/* Reads a recording, and counts its samples. */
+static struct sp_error *count_recording(struct sp_counts *run, const struct merged *merged,
+					const struct sp_recording *recording, size_t index)
+{
+	struct workers *workers = &run->workers;
+	struct sp_reader *reader = recording->reader;
+	NEED(run->read = calloc(1, sizeof(*run->read)));
+	run->read->reader = reader;
+	run->options = *merged->options;
+	run->batches = merged->batch_count;
+	NEED(set_own_options(run, recording, &merged->recordings[index]));
+
+	ctx_begin_step(run->ctx, SP_STEP_MAPPINGS, 0);
+	TRY(open_recording(run, merged, reader));
+	CLEANUP(ranges_deinit) struct file_ranges ranges = {0};
+	size_t threads = has_counters(reader_layout(reader)) ? 1 : run->options.threads;
+	TRY(ranges_make(&ranges, &run->read->sideband, threads));
+	if (threads > ranges.count)
+		threads = ranges.count ? ranges.count : 1;
+	NEED(workers->items = calloc(threads, sizeof(*workers->items)));
+	while (workers->count < threads)
+		TRY(counted_init(&workers->items[workers->count++].counted, &run->work,
+				 timeline_bin_shift(merged)));
+
+	ctx_begin_step(run->ctx, SP_STEP_SAMPLES, size_of(&ranges));
+	TRY(all_workers(workers, &ranges, PHASE_COUNT));
+	reader_unmap(reader);
+	TRY(timed_leaves_add_rests(workers, &run->times));
+	TRY(repair_stacks(workers));
+	TRY(all_workers(workers, &ranges, PHASE_RESOLVE));
+	free_repairs(workers);
+	TRY(timed_leaves_scale(workers, &run->times));
+	NEED(lifetimes_finish(&run->read->sideband.lifetimes, span_of(workers).end_ns));
+	return run->work.keeps ? keep_counts(run) : NULL;
+}
+
 struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 				const struct sp_recording *recording, size_t index)
 {
 	struct merged_recording *of = &merged->recordings[index];
 	struct sp_reader *reader = recording->reader;
-	CLEANUP(run_deinit) struct run run = {
-		.ctx = ctx,
-		.options = *merged->options,
-		.read = calloc(1, sizeof(*run.read)),
-	};
-	struct workers *workers = &run.workers;
+	struct sp_counts **counts = merged->options->counts;
 	if (merged->recording_count > 1)
 		of->label = sp_reader_info(reader)->path;
-	NEED(run.read);
-	run.read->reader = reader;
-	NEED(set_own_options(&run, recording, of));
-
-	ctx_begin_step(ctx, SP_STEP_MAPPINGS, 0);
-	TRY(open_recording(&run, merged, reader));
-	CLEANUP(ranges_deinit) struct file_ranges ranges = {0};
-	size_t threads = has_counters(reader_layout(reader)) ? 1 : run.options.threads;
-	TRY(ranges_make(&ranges, &run.read->sideband, threads));
-	if (threads > ranges.count)
-		threads = ranges.count ? ranges.count : 1;
-	NEED(workers->items = calloc(threads, sizeof(*workers->items)));
-	while (workers->count < threads)
-		TRY(counted_init(&workers->items[workers->count++].counted, &run.work,
-				 timeline_bin_shift(merged)));
-
-	ctx_begin_step(ctx, SP_STEP_SAMPLES, size_of(&ranges));
-	TRY(all_workers(workers, &ranges, PHASE_COUNT));
-	reader_unmap(reader);
-	TRY(timed_leaves_add_rests(workers, &run.times));
-	TRY(repair_stacks(workers));
-	TRY(all_workers(workers, &ranges, PHASE_RESOLVE));
-	free_repairs(workers);
-	TRY(timed_leaves_scale(workers, &run.times));
-	TRY(make_labels(&run, merged->analysis));
+	if (counts && *counts && !counts_suffice(*counts, merged)) {
+		sp_counts_free(*counts);
+		*counts = NULL;
+	}
+	CLEANUP(cleanup_sp_counts_free) struct sp_counts *made = NULL;
+	struct sp_counts *run = counts ? *counts : NULL;
+	if (run) {
+		TRY(restore_counts(run, merged, recording));
+	} else {
+		NEED(made = calloc(1, sizeof(*made)));
+		run = made;
+		run->ctx = ctx;
+		TRY(count_recording(run, merged, recording, index));
+	}
+	struct workers *workers = &run->workers;
+	TRY(make_labels(run, merged->analysis));
 	ctx_begin_step(ctx, SP_STEP_ROWS, 0);
-	TRY(all_workers(workers, &ranges, PHASE_ROWS));
+	TRY(all_workers(workers, NULL, PHASE_ROWS));
 
 	of->span = span_of(workers);
-	NEED(lifetimes_finish(&run.read->sideband.lifetimes, of->span.end_ns));
 	TRY(merged_add(merged, of, workers));
 	/* Symbols for which memory was too short would be shown as addresses. */
-	NEED(!resolver_no_memory(run.read->resolver));
+	NEED(!resolver_no_memory(run->read->resolver));
 	const struct analysis_view view = {
-		.read = run.read,
+		.read = run->read,
 		.layout = reader_layout(reader),
-		.work = &run.work,
-		.names = &run.names,
+		.work = &run->work,
+		.names = &run->names,
 		.workers = workers,
 		.recording = of,
 		.analysis = merged->analysis,
 	};
-	struct sp_error *error = findings_find(&view);
+	TRY(findings_find(&view));
 	of->finding_count = merged->analysis->findings.count;
-	if (!error && run.options.samples.timeline && run.times.states &&
-	    merged->weigher->of_threads && merged->recording_count == 1)
-		merged->analysis->states = take_ptr(run.read->sideband.states);
-	if (!error && run.options.rows.annotate) {
+	if (run->options.samples.timeline && run->times.states && merged->weigher->of_threads &&
+	    merged->recording_count == 1)
+		merged->analysis->states = take_ptr(run->read->sideband.states);
+	if (run->options.rows.annotate) {
 		struct pass_one_result **kept = vec_push(&merged->analysis->files);
 		NEED(kept);
-		*kept = take_ptr(run.read);
+		*kept = take_ptr(run->read);
 	}
-	return error;
+	if (run->kept && made)
+		*counts = take_ptr(made);
+	return NULL;
 }

@@ -156,6 +156,23 @@ static struct sp_error *note_command_time(struct sp_capture *capture)
 	return notes_add(&capture->out.notes, NOTE_COMMAND_TIME, NULL, capture_command_ns(capture));
 }
 
+/* Notes descendants that change the answer: they used at least a tenth of the target's time. */
+static struct sp_error *note_unrecorded(struct sp_capture *capture)
+{
+	const struct recorded_tasks *tasks = &capture->tasks;
+	uint64_t count = 0, ns = 0;
+	if (capture->config.target != CAPTURE_PROCESSES || !capture->config.inherit ||
+	    capture->config.threads_only)
+		return NULL;
+	vec_each (process, &tasks->unrecorded) {
+		count += process->cpu_ns > 0;
+		ns += process->cpu_ns;
+	}
+	if (!ns || ns < tasks->used_ns / 10)
+		return NULL;
+	return notes_add(&capture->out.notes, NOTE_UNRECORDED, NULL, count, ns, tasks->used_ns);
+}
+
 static struct sp_error *note_loss_phases(struct sp_capture *capture)
 {
 	const struct loss_phases *phases = &capture->loss_phases;
@@ -211,6 +228,7 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 		       : notes_add(&capture->out.notes, NOTE_COMMAND_LINES, NULL, lines->read,
 				   lines->gone, lines->truncated, lines->left_out));
 	TRY(note_recorded(capture));
+	TRY(note_unrecorded(capture));
 	if (helpers && capture->control.alternate.ids.map.count)
 		TRY(notes_add(notes, NOTE_LOST_HELPERS, NULL, capture->samples.filter.counts.lost,
 			      helpers));

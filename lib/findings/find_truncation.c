@@ -158,6 +158,21 @@ static const struct module *most_truncated(const struct analysis_view *view)
 	return most_of(&sums);
 }
 
+/* Returns the number of calls in the longest truncated stack. */
+static uint32_t truncated_depth(const struct analysis_view *view)
+{
+	uint32_t most = 0;
+	vec_each (worker, view->workers) {
+		vec_each (leaf, &worker->counted.leaves) {
+			uint32_t depth = worker->resolved.states[leaf->node].depth;
+			if (depth > most && leaf->chains &&
+			    resolved_stack_end(&worker->resolved, leaf) == SP_STACK_TRUNCATED)
+				most = depth;
+		}
+	}
+	return most;
+}
+
 static void add_blind(const struct analysis_view *view, const struct blind *blind, uint64_t samples)
 {
 	char share[FINDING_TEXT];
@@ -240,23 +255,52 @@ static uint32_t stack_size_enough(const struct analysis_view *view, uint64_t tru
 #define STACK_COPY_MAX 65528
 #define NO_MORE_STACK "the kernel copies at most 64 KB of a stack"
 #define COPY_MUCH 32768
+#define SHOW_ENDS "show the functions where they end: sprof report -g caller"
 #define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
 
+/* Limits of frames in a chain: enough for most programs, and all that a record holds. */
+#define CHAIN_MORE 1000
+#define CHAIN_MOST 8000
+#define NEEDS_NO_CALLERS "self time needs no callers: sprof report --no-children"
+
 /*
- * Returns the remedy for stacks that no copy can hold. Frame pointers have no such limit, but only
- * Go's code and programs that are compiled for it keep them.
+ * Returns the remedy for stacks that no copy can hold. Frame pointers reach further, but only Go's
+ * code and programs that are compiled for it keep them, and a record holds CHAIN_MOST frames.
  */
 static const char *no_more_stack(const struct analysis_view *view, char *text, size_t size)
 {
-	if (runtime_is_go(view))
-		return NO_MORE_STACK ": record with --call-graph fp";
-	const struct module *module = most_truncated(view);
-	int used = snprintf(text, size, NO_MORE_STACK "; self time needs no callers: sprof report "
-			    "--no-children");
-	if (module && !module->is_generated && !module_is_distributed(module))
-		snprintf(text + used, size - (size_t)used, "; for callers, compile %.60s with "
-			 "-fno-omit-frame-pointer, and record with --call-graph fp", module->name);
+	bool is_go = runtime_is_go(view);
+	const struct module *module = is_go ? NULL : most_truncated(view);
+	uint32_t depth = truncated_depth(view);
+	int used = snprintf(text, size, NO_MORE_STACK "%s", is_go ? "" : "; " NEEDS_NO_CALLERS);
+	if (depth >= CHAIN_MOST ||
+	    (!is_go && (!module || module->is_generated || module_is_distributed(module))))
+		return text;
+	used += is_go ? snprintf(text + used, size - (size_t)used, ": ")
+		      : snprintf(text + used, size - (size_t)used, "; for callers, compile %.60s "
+				 "with -fno-omit-frame-pointer, and ", module->name);
+	snprintf(text + used, size - (size_t)used, "record with --call-graph fp%s",
+		 depth < STACK_DEPTH_DEFAULT ? "" :
+		 " --max-stack 8000 (sudo sysctl kernel.perf_event_max_stack=8000); no "
+		 "recording holds deeper stacks");
 	return text;
+}
+
+/*
+ * Returns the remedy for stacks that are deeper than the recorder's limit. Copies of stacks are
+ * none if the limit is CHAIN_MORE frames: 64 KB hold hardly more.
+ */
+static const char *depth_remedy(const struct perf_event_attr *attr, bool unwound)
+{
+	if (unwound)
+		return "record without --max-stack";
+	if (attr->sample_max_stack < CHAIN_MORE)
+		return "sudo sysctl kernel.perf_event_max_stack=1000, then record with "
+		       "--max-stack 1000; or record with --call-graph dwarf";
+	if (attr->sample_max_stack < CHAIN_MOST)
+		return "sudo sysctl kernel.perf_event_max_stack=8000, then record with "
+		       "--max-stack 8000";
+	return "no recording holds deeper stacks; " NEEDS_NO_CALLERS;
 }
 
 /* Returns a remedy with the stack size that the recorder measured. */
@@ -266,6 +310,8 @@ static const char *noted_remedy(const struct analysis_view *view, char *text, si
 		uint64_t bytes = view->read->sideband.notes.items[i].stack_bytes;
 		if (bytes == NOTE_STACK_NO_MORE)
 			return no_more_stack(view, text, size);
+		if (bytes == NOTE_STACK_NO_SIZE)
+			return SHOW_ENDS;
 		if (!bytes || bytes > STACK_COPY_MAX)
 			continue;
 		snprintf(text, size, COPY_MORE "%llu", (unsigned long long)bytes);
@@ -373,7 +419,6 @@ static void add_truncation(const struct analysis_view *view, const struct sp_pro
 			    part->summary, name ? " — " : "", name ?: "");
 }
 
-#define SHOW_ENDS "show the functions where they end: sprof report -g caller"
 #define FRAME_POINTERS                                                                         \
 	"record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer"
 
@@ -389,7 +434,7 @@ static void find_event_truncation(const struct analysis_view *view, uint16_t eve
 	const struct perf_event_attr *attr = view_attr(view, event);
 	const uint64_t *ends = profile->stacks;
 	bool unwound = was_unwound(view, event), pages = unwound && ends_at_pages(view);
-	char copies[320], rate[FINDING_TEXT], slower[80], rings[FINDING_TEXT];
+	char copies[448], rate[FINDING_TEXT], slower[80], rings[FINDING_TEXT];
 	char deferred[120] = "record with --call-graph fp";
 	if (larger_rings_option(view, rings))
 		snprintf(deferred, sizeof(deferred),
@@ -397,6 +442,8 @@ static void find_event_truncation(const struct analysis_view *view, uint16_t eve
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
 	const char *why, *cfi_remedy = blind ? unwind_remedy(view, blind, &why) : NULL;
+	const char *copy_more = unwound ? copy_remedy(view, attr, ends[SP_STACK_TRUNCATED], copies,
+						      sizeof(copies)) : NULL;
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
 	bool led = frame_pointers_lead(profile);
 	const char *frame_pointers = runtime_is_go(view)
@@ -406,21 +453,16 @@ static void find_event_truncation(const struct analysis_view *view, uint16_t eve
 	const struct stack_share shares[] = {
 		{ends[SP_STACK_TRUNCATED], "truncated",
 		 pages	   ? "of stacks are truncated (stack page not resident)"
-		 : unwound ? "of stacks are truncated (larger than the recorded copy)"
-			   : "of stacks may be incomplete (they do not reach the thread's first "
-			     "function)",
-		 pages ? NULL
-		 : unwound
-			 ? copy_remedy(view, attr, ends[SP_STACK_TRUNCATED], copies, sizeof(copies))
-			 : frame_pointers},
+		 : !unwound ? "of stacks may be incomplete (they do not reach the thread's first "
+			      "function)"
+		 : !strcmp(copy_more, SHOW_ENDS) ? "of stacks are truncated"
+			    : "of stacks are truncated (larger than the recorded copy)",
+		 pages ? NULL : copy_more ?: frame_pointers},
 		{profile->limited, "max_stack", "of stacks are truncated (deeper than --max-stack)",
 		 "report without --max-stack"},
 		{ends[SP_STACK_DEPTH_LIMIT] - profile->limited, "depth_limit",
 		 "of stacks are truncated (deeper than the recorder's limit)",
-		 unwound ? "record with --max-stack 1000"
-			 : "sudo sysctl kernel.perf_event_max_stack=1000, then record with "
-			   "--max-stack 1000; "
-			   "or record with --call-graph dwarf"},
+		 depth_remedy(attr, unwound)},
 		/* Findings of modules have these stacks, if their modules are known. */
 		{blind ? 0 : ends[SP_STACK_NO_UNWIND_INFO], "no_unwind_info",
 		 "of stacks are incomplete (no unwind information)", cfi_remedy},

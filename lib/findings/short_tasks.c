@@ -192,8 +192,30 @@ static void find_event(const struct analysis_view *view, const struct sp_profile
 	add_lacking(view, profile, total.tasks, ended ? total.weight : 0);
 }
 
+/* Adds a finding if descendants that ran before the recording changed the answer. */
+static void find_unrecorded(const struct analysis_view *view)
+{
+	const struct sideband *sideband = &view->read->sideband;
+	char count[FINDING_TEXT], theirs[FINDING_TEXT], own[FINDING_TEXT];
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_UNSAMPLED, .cause = "unrecorded",
+		.remedy = "record with -p PID --descendants",
+	};
+	if (sideband->unrecorded)
+		finding_add(view, &finding,
+			    "%s descendant process%s that used %s of CPU time %s not recorded; the "
+			    "target used %s",
+			    count_text(sideband->unrecorded, count),
+			    sideband->unrecorded == 1 ? "" : "es",
+			    time_text(sideband->unrecorded_ns, theirs),
+			    sideband->unrecorded == 1 ? "was" : "were",
+			    sideband->target_ns ? time_text(sideband->target_ns, own)
+						: "less than 10 ms");
+}
+
 void find_unsampled(const struct analysis_view *view)
 {
+	find_unrecorded(view);
 	for (size_t i = 0; i < view->recording->event_count; i++)
 		find_event(view, &view->recording->totals[i]);
 }

@@ -29,7 +29,7 @@ static inline bool key_is_of_command(enum sp_key key)
 static inline bool key_is_text(enum sp_key key)
 {
 	return key_is_trace(key) || key_is_of_wakers(key) || key_is_of_command(key) ||
-	       key == SP_KEY_PROCESS || key == SP_KEY_ADDR;
+	       key == SP_KEY_PROCESS || key == SP_KEY_ADDR || key == SP_KEY_SYSCALL;
 }
 
 /* Returns whether the key's words are indexes of frames. */

@@ -26,6 +26,7 @@ struct sp_error *analysis_options_copy(struct analysis_options *ret,
 	TRY(sized_copy_groups(groups, count_of(groups)));
 	ret->threads = given.threads;
 	ret->names = given.names;
+	ret->counts = given.counts;
 	if (ret->samples.timeline && ret->tree.order != SP_TREE_CALLER)
 		return error_new(SP_ERROR_INVALID, "a timeline needs a tree of callers");
 	if (!ret->samples.timeline_cells)

@@ -14,6 +14,7 @@ struct analysis_options {
 	struct sp_files files;
 	unsigned int threads;
 	struct sp_names *names;
+	struct sp_counts **counts;
 };
 
 /*

@@ -285,7 +285,7 @@ bool profile_tree(const struct profile_source *source, struct arena *arena,
 		.branches = branches,
 		.order = order,
 		.least = (double)source->whole.weight * source->tree_least,
-		.n_eff = weight_sums_effective(&source->whole),
+		.n_eff = profile_n_eff(source),
 	};
 	if (!branches || !order || !copy_times(&layout))
 		return false;

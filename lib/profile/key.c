@@ -67,6 +67,7 @@ static const struct {
 	[SP_KEY_CMDLINE] = {"cmdline", false},
 	[SP_KEY_ARGUMENT] = {"argument", false},
 	[SP_KEY_PROCESS] = {"process", false},
+	[SP_KEY_SYSCALL] = {"syscall", false},
 	[SP_KEY_TRACE] = {"trace", false},
 	[SP_KEY_FIELD ... SP_KEY_LIMIT - 1] = {"field", false},
 };

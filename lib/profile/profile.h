@@ -2,6 +2,7 @@
 /* Makes the rows and the call tree of a struct sp_profile from tallies and paths. */
 #pragma once
 
+#include <math.h>
 #include <sprof/analysis.h>
 #include "base/arena.h"
 #include "profile/detail.h"
@@ -53,6 +54,7 @@ struct profile_source {
 	const struct replicate_sums *replicates; /* by tally; NULL: not requested */
 	double tree_least; /* tree branches with smaller shares are omitted */
 	struct weight_sums whole; /* sums over all samples; its weight is a share of 1 */
+	bool is_exact; /* sp_profile.is_estimate is false */
 	const struct unsampled_weight *unsampled;
 	size_t unsampled_count;
 	struct unsampled_weight unsampled_all;
@@ -64,6 +66,12 @@ struct profile_source {
 	bool by_run;                     /* batches are runs */
 	const struct state_whole *states; /* whole time by state; NULL: rows and nodes have no times */
 };
+
+/* Returns n_eff of all samples (interval.h); infinite if shares are exact. */
+static inline double profile_n_eff(const struct profile_source *source)
+{
+	return source->is_exact ? INFINITY : weight_sums_effective(&source->whole);
+}
 
 /*
  * Makes the rows, heaviest first; rows of equal weight by name. Rows belong to the arena, their strings

@@ -73,7 +73,7 @@ static void weigh_tally(const struct profile_source *source, double n_eff,
 void profile_weigh(const struct profile_source *source, const char *comm,
 		   const struct tally *tally, struct sp_weight *self, struct sp_weight *total)
 {
-	weigh_tally(source, weight_sums_effective(&source->whole), unsampled_of(source, comm),
+	weigh_tally(source, profile_n_eff(source), unsampled_of(source, comm),
 		    tally, self, total);
 }
 
@@ -308,7 +308,7 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		  struct sp_profile *profile)
 {
 	const struct tallies *tallies = source->tallies;
-	double n_eff = weight_sums_effective(&source->whole);
+	double n_eff = profile_n_eff(source);
 	struct sp_row *rows = arena_alloc(arena, tallies->count * sizeof(*rows) + 1);
 	size_t count = 0;
 	if (!rows)

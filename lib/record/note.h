@@ -100,6 +100,7 @@ enum note_kind {
 	NOTE_LOST_PHASES = 72,
 	NOTE_RECORDED = 73,
 	NOTE_DITHERED = 74,
+	NOTE_UNRECORDED = 75,
 	NOTE_KINDS,
 };
 
@@ -148,6 +149,8 @@ enum note_hidden {
  * stacks.
  */
 #define NOTE_STACK_NO_MORE UINT64_MAX
+/* Result of note_stack_bytes(): no stack was larger than its copy; other causes truncated them. */
+#define NOTE_STACK_NO_SIZE (UINT64_MAX - 1)
 
 /* Returns the size of a note's data, from time_ns to the object's NUL; 0 if it is damaged. */
 size_t note_data_size(const uint8_t *data, size_t size);

@@ -505,6 +505,9 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_DITHERED] = {2, true,
 		"clock events are dithered: they sample at random rates of {0%} to {1%} of -F, and "
 		"each sample has its exact period"},
+	[NOTE_UNRECORDED] = {3, true,
+		"{0} descendant process{0||es} of the target used {1t} s of CPU time, and "
+		"{0|was|were} not recorded; the target used {2t} s"},
 	[NOTE_COMMAND_TIME] = {1, true, "the kernel counted {0t} s of CPU time for the command"},
 };
 
@@ -555,7 +558,7 @@ uint64_t note_stack_bytes(const struct sp_note *note)
 {
 	char text[512];
 	if (note->kind == NOTE_STACKS_TRUNCATED && note->value_count > 6)
-		return note->values[6];
+		return note->values[2] || note->values[6] ? note->values[6] : NOTE_STACK_NO_SIZE;
 	if (note->kind)
 		return 0;
 	copy_text(note, text, sizeof(text));

@@ -31,6 +31,7 @@ static bool make_source(struct merged *merged, size_t index, struct profile_sour
 		.tree_least = options->tree.least,
 		.replicates = summed->replicates.items,
 		.whole = options->samples.relative ? summed->shown : summed->all,
+		.is_exact = !analysis->profiles[index].is_estimate,
 		.missing = summed->missing,
 		.by_run = merged_by_run(merged),
 	};
@@ -74,7 +75,8 @@ static bool make_profile(struct merged *merged, size_t index, struct profile_sou
 		return false;
 	set_states(merged, index, source);
 	const struct batches *whole = &merged->events[index].whole;
-	if (merged->batch_count)
+	/* Exact shares vary between runs, but need no estimate within one. */
+	if (merged->batch_count && (!source->is_exact || source->by_run))
 		source->batches = interval_batches_of(whole->items, whole->count,
 						      weight_sums_effective(&source->whole));
 	source->unresolved = unresolved_part(source);

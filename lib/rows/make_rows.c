@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "rows/make_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "samples/sample_values.h"
+#include "times/wait_reason.h"
 
 /* Sums of a chain's node, and its leaves. */
 struct node_sums {
@@ -83,7 +85,7 @@ static void sum_nodes(struct summing *summing)
 	const struct resolved *resolved = summing->resolved;
 	const struct counted *counted = resolved->counted;
 	const struct radix *radix = &counted->chains.radix;
-	const struct leaf_values none = {UINT32_MAX, DETAIL_NONE};
+	const struct leaf_values none = {UINT32_MAX, DETAIL_NONE, DETAIL_NONE};
 	for (size_t i = 0; i < radix->count; i++)
 		summing->nodes[i].leaf = UINT32_MAX;
 	for (uint32_t i = 0; i < counted->leaves.count; i++) {
@@ -321,9 +323,79 @@ static uint32_t parent_of(const struct resolved *resolved, const struct leaf *le
 	return UINT32_MAX;
 }
 
+/* Kernel frames of a leaf's chain, from the innermost to the outermost. */
+struct kernel_frames {
+	const char *call; /* the system call that the outermost known one enters; NULL: none */
+	bool any, is_entry; /* there are frames; one enters and leaves all system calls */
+	bool unnamed;     /* names of some are unknown */
+};
+
+static void add_kernel_frame(const struct resolved *resolved, uint32_t frame,
+			     struct kernel_frames *to)
+{
+	static const char *const entries[] = {"do_syscall_64", "do_int80_", "entry_SYSCALL_",
+					      "x64_sys_call", "invoke_syscall", "el0_svc"};
+	const struct frame *of = &resolved->counted->work->names->frames.items[frame];
+	if (of->cpumode != PERF_RECORD_MISC_KERNEL)
+		return;
+	to->any = true;
+	if (!symbol_is_named(of->symbol)) {
+		to->unnamed = true;
+		return;
+	}
+	to->call = syscall_of_function(of->symbol->name) ?: to->call;
+	for (size_t i = 0; i < count_of(entries); i++)
+		to->is_entry |= !strncmp(of->symbol->name, entries[i], strlen(entries[i]));
+}
+
 /*
- * Adds a part of a leaf to rows with a group that depends on the leaf (keys parent and state). Each
- * chain is therefore walked alone.
+ * Returns the word of SP_KEY_SYSCALL: the call that kernel functions of the chain enter, else the
+ * recorded number's. DETAIL_NONE: unknown, or out of memory.
+ */
+static uint64_t syscall_word(struct summing *summing, const struct leaf *leaf)
+{
+	const struct resolved *resolved = summing->resolved;
+	struct counted *counted = resolved->counted;
+	const struct work *work = counted->work;
+	const struct group *group = &counted->groups.items[resolved->states[leaf->node].group];
+	const struct perf_event_attr *attr =
+		&work->read->sideband.layout->events[group->event].attr;
+	const char *arch = sp_reader_info(work->read->reader)->arch;
+	struct kernel_frames frames = {0};
+	char text[64];
+	add_kernel_frame(resolved, answer_frame(leaf->answer), &frames);
+	bool leaf_is_kernel = frames.any;
+	for (uint32_t at = group->kernel_chain ? group->kernel_chain - 1 : leaf->node;
+	     at != RADIX_NONE;) {
+		const struct radix_node *node = &counted->chains.radix.items[at];
+		for (uint32_t i = node->run + node->length; i-- > node->run;)
+			if (resolved->frames[i] < WORD_GAP)
+				add_kernel_frame(resolved, resolved->frames[i], &frames);
+		at = node->parent;
+	}
+	if (frames.call)
+		snprintf(text, sizeof(text), "%.*s", (int)strcspn(frames.call, "."), frames.call);
+	else if (group->syscall && syscall_of_number(arch, group->syscall - 1))
+		snprintf(text, sizeof(text), "%s", syscall_of_number(arch, group->syscall - 1));
+	else if (group->syscall)
+		snprintf(text, sizeof(text), "syscall %u", group->syscall - 1);
+	else if (frames.is_entry)
+		snprintf(text, sizeof(text), "[entry or exit]");
+	else if (!leaf->samples || frames.unnamed ||
+		 (!frames.any && work->times->roles[group->event] != ROLE_ON_CPU) ||
+		 (leaf_is_kernel && (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN) ||
+				     attr->exclude_callchain_kernel)))
+		return DETAIL_NONE;
+	else
+		snprintf(text, sizeof(text), "[no system call]");
+	const char *word = strtab_add(&counted->texts, text);
+	summing->failed |= !word;
+	return word ? (uintptr_t)word : DETAIL_NONE;
+}
+
+/*
+ * Adds a part of a leaf to rows with a group that depends on the leaf (keys parent, state and
+ * syscall). Each chain is therefore walked alone.
  */
 static void sum_part(struct summing *summing, const struct leaf *leaf, const struct leaf_part *part)
 {
@@ -331,10 +403,12 @@ static void sum_part(struct summing *summing, const struct leaf *leaf, const str
 	const struct counted *counted = resolved->counted;
 	const struct radix_node *nodes = counted->chains.radix.items;
 	struct node_sums sums = {.samples = part->samples, .weight = part->weight};
-	struct leaf_values values = {UINT32_MAX, part->state};
+	struct leaf_values values = {UINT32_MAX, part->state, DETAIL_NONE};
 	bool reached = false;
 	if (counted->work->keys->rows[SP_KEY_PARENT] && counted->work->matches)
 		values.parent = parent_of(resolved, leaf);
+	if (counted->work->keys->rows[SP_KEY_SYSCALL])
+		values.syscall = syscall_word(summing, leaf);
 	summing->current = summing->times ? &part->times : NULL;
 	sums.group = row_group(summing, resolved->states[leaf->node].group, &values);
 	for (uint32_t at = leaf->node; at != RADIX_NONE; at = nodes[at].parent)
@@ -434,7 +508,8 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 	     vec_reserve(&summing.parts, 1));
 	summing.total_parts = work->part_ns && work->options->rows.children &&
 			      work->options->rows.between == SP_BETWEEN_ALL;
-	if (work->times->by_state || (work->keys->rows[SP_KEY_PARENT] && work->matches)) {
+	if (work->times->by_state || work->keys->rows[SP_KEY_SYSCALL] ||
+	    (work->keys->rows[SP_KEY_PARENT] && work->matches)) {
 		sum_leaves(&summing);
 	} else {
 		sum_nodes(&summing);

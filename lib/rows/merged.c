@@ -428,6 +428,17 @@ static uint64_t missing_weight(const struct sp_profile *profile)
 }
 
 /*
+ * Returns whether the kernel made a sample of each occurrence of an event, if none was lost. Clocks
+ * have a least period, and counters of the CPU go on during an interrupt.
+ */
+static bool samples_all(const struct perf_event_attr *attr)
+{
+	return !attr->freq && attr->sample_period == 1 &&
+	       (attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT ||
+		(attr->type == PERF_TYPE_SOFTWARE && !record_is_clock(attr->type, attr->config)));
+}
+
+/*
  * Replaces the weights of a clock's samples by the times to which they were scaled. Time without
  * samples counts as samples of the mean weight.
  */
@@ -495,6 +506,10 @@ static void sum_up(const struct workers *workers, uint16_t event, struct sp_prof
 				  record_is_clock(of->attr.type, of->attr.config) && has_time;
 	profile->of_branches = samples->branches;
 	profile->missing_weight = missing_weight(profile);
+	profile->is_estimate = samples->mode != SP_MODE_CPU || samples->branches ||
+			       samples->memory || clock || profile->lost ||
+			       profile->throttled_count || !samples_all(&of->attr) ||
+			       !strcmp(profile->event, TIMES_WAIT_EVENT);
 	profile->has_callchains =
 		!samples->branches &&
 		(of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
@@ -517,6 +532,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->weight_is_time |= one->weight_is_time;
 	all->weight_is_latency |= one->weight_is_latency;
 	all->weight_is_scaled |= one->weight_is_scaled;
+	all->is_estimate |= one->is_estimate;
 	all->has_callchains |= one->has_callchains;
 	all->of_branches |= one->of_branches;
 	all->branch_stacks += one->branch_stacks;
@@ -610,6 +626,7 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 		total->missing_weight =
 			weight_add(total->missing_weight, unsampled.lacking.missing);
 		total->unplaced_weight = unsampled.lacking.more;
+		total->is_estimate |= total->missing_weight || total->unplaced_weight;
 		NEED(!merged->batch_count || add_whole(merged, recording, workers, i, into));
 		add_totals(all, total);
 	}
@@ -619,11 +636,8 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 	return NULL;
 }
 
-/*
- * Gives the first worker's time bins of each event to the analysis, and adds the other workers'
- * bins to them.
- */
-static struct sp_error *take_time_bins(struct sp_analysis *analysis,
+/* Sums the workers' time bins of each event. */
+static struct sp_error *add_time_bins(struct sp_analysis *analysis,
 				       const struct merged_recording *recording,
 				       const struct workers *workers)
 {
@@ -631,12 +645,13 @@ static struct sp_error *take_time_bins(struct sp_analysis *analysis,
 	NEED(analysis->time_bins);
 	vec_each (worker, workers)
 		for (size_t event = 0; event < recording->event_count; event++) {
-			struct time_bins **bins = &worker->counted.time_bins[event];
+			const struct time_bins *bins = worker->counted.time_bins[event];
 			struct time_bins **to = &analysis->time_bins[recording->events[event]];
+			if (!bins)
+				continue;
 			if (!*to)
-				*to = take_ptr(*bins);
-			else if (*bins)
-				time_bins_merge(*to, *bins);
+				NEED(*to = calloc(1, sizeof(**to)));
+			time_bins_merge(*to, bins);
 		}
 	for (size_t event = 0; event < recording->event_count; event++)
 		if (analysis->time_bins[event])
@@ -660,7 +675,7 @@ static struct sp_error *add_times(struct merged *merged, const struct merged_rec
 		return NULL;
 	analysis->first_ns = recording->span.begin_ns;
 	analysis->last_ns = recording->span.end_ns;
-	return merged->options->samples.time_bins ? take_time_bins(analysis, recording, workers)
+	return merged->options->samples.time_bins ? add_time_bins(analysis, recording, workers)
 						  : NULL;
 }
 

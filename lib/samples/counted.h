@@ -34,6 +34,7 @@ struct work {
 					* NULL: options name none */
 	bool only_leaves; /* callers of the sampled function are needed by no row or tree */
 	const struct times *times;
+	bool keeps; /* later analyses use the counts: all samples are pending (struct leaves) */
 	/* Parts of the recording's time, by which leaves are counted; part_ns 0: they are not. */
 	uint64_t parts_begin_ns, part_ns;
 };

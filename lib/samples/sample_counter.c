@@ -283,7 +283,8 @@ static void add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 	if (counted->cells.limit && !cells_add(&counted->cells, &cell))
 		counted->failed = true;
 	const struct weight_sums one = {!time->is_later, weight, wide_product(weight, weight)};
-	if (leaf->answer & ANSWER_PENDING || matches_by_stack(counted->work->matches))
+	if (leaf->answer & ANSWER_PENDING || counted->work->keeps ||
+	    matches_by_stack(counted->work->matches))
 		leaf_add_pending(counted, index, &one);
 	else
 		weight_sums_merge(&counted->events[sample->event].shown, &one);

@@ -301,6 +301,8 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 			done = process_value(counted, record, &words[i]);
 		else if (key_is_trace(key))
 			done = text_value(counted, record, key, &words[i]);
+		else if (key == SP_KEY_SYSCALL)
+			words[i] = DETAIL_NONE; /* its names are in frames (row_values()) */
 		else if (key == SP_KEY_ADDR)
 			done = address_value(counted, record, view, &words[i]);
 		else if (sp_key_is_of_branches(key))
@@ -355,6 +357,8 @@ uint32_t row_values(const struct counted *counted, struct details *to, uint32_t 
 			words[i] = of->parent;
 		else if (key == SP_KEY_STATE || key == SP_KEY_WAITS_FOR)
 			words[i] = of->state;
+		else if (key == SP_KEY_SYSCALL)
+			words[i] = of->syscall;
 	}
 	return details_add(to, words);
 }

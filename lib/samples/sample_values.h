@@ -25,6 +25,7 @@ uint64_t command_word(const struct machine *machine, enum sp_key key, uint32_t p
 struct leaf_values {
 	uint32_t parent; /* SP_KEY_PARENT; UINT32_MAX: none */
 	uint64_t state;  /* SP_KEY_STATE (leaf_times.h); DETAIL_NONE: unknown */
+	uint64_t syscall; /* SP_KEY_SYSCALL, a text; DETAIL_NONE: unknown */
 };
 
 /* Finds the frame of a branch's address, and returns its answer. A branch does not state its mode. */

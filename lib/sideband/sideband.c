@@ -94,6 +94,11 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 		sideband->command_ns = noted.values[0];
 	if (noted.kind == NOTE_COMMAND_LINES && noted.value_count)
 		sideband->command_lines += noted.values[0];
+	if (noted.kind == NOTE_UNRECORDED && noted.value_count > 2) {
+		sideband->unrecorded = noted.values[0];
+		sideband->unrecorded_ns = noted.values[1];
+		sideband->target_ns = noted.values[2];
+	}
 	if (noted.kind == NOTE_RING_SIZE && noted.value_count)
 		sideband->ring_bytes = noted.values[0];
 	if (noted.kind == NOTE_LOST_PHASES && noted.value_count > 2 && noted.values[0])

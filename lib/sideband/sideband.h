@@ -70,6 +70,7 @@ struct sideband {
 	bool is_part;                /* earlier files of a rotation contain the time before */
 	uint64_t command_ns;         /* the command's CPU time by the kernel's count; 0: unknown */
 	double attaching_share;      /* share of losses until the first round; 0: unknown */
+	uint64_t unrecorded, unrecorded_ns, target_ns; /* values of NOTE_UNRECORDED; 0: none */
 	uint64_t command_lines;      /* number of executed programs with a command line */
 	uint64_t ring_bytes;         /* size of ring buffers that lost samples; 0: unknown */
 	const char *clock_note;        /* note on the clock; NULL: none */

@@ -331,12 +331,12 @@ static bool has_word(const char *words, const char *word, size_t size)
 	return false;
 }
 
-/* Returns the system call's name in the name of its entry point; NULL: it is none. */
-static const char *call_of_function(const char *name)
+const char *syscall_of_function(const char *name)
 {
 	static const char *const prefixes[] = {
 		"__x64_sys_", "__arm64_sys_", "__do_sys_", "__se_sys_", "ksys_", "__ia32_sys_",
-		"__ia32_compat_sys_", "__arm64_compat_sys_", "__do_compat_sys_",
+		"__ia32_compat_sys_", "__arm64_compat_sys_", "__do_compat_sys_", "__s390x_sys_",
+		"__riscv_sys_",
 	};
 	for (size_t i = 0; i < count_of(prefixes); i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
@@ -357,20 +357,32 @@ uint8_t wait_reason_of_function(const char *name)
 	for (uint8_t i = 0; size && i < count_of(functions); i++)
 		if (functions[i] && has_word(functions[i], name, size))
 			return i;
-	const char *call = call_of_function(name);
+	const char *call = syscall_of_function(name);
 	for (size_t i = 0; call && i < count_of(calls); i++)
 		if (is_call(call, calls[i].name))
 			return calls[i].reason;
 	return WAIT_UNKNOWN;
 }
 
-uint8_t wait_reason_of_syscall(const char *arch, uint32_t number)
+static const struct call *find_call(const char *arch, uint32_t number)
 {
 	bool x86 = arch && !strcmp(arch, "x86_64"), arm = arch && !strcmp(arch, "aarch64");
 	for (size_t i = 0; number != NO_CALL && i < count_of(calls); i++)
 		if ((x86 && calls[i].x86_64 == number) || (arm && calls[i].arm64 == number))
-			return calls[i].reason;
-	return WAIT_UNKNOWN;
+			return &calls[i];
+	return NULL;
+}
+
+uint8_t wait_reason_of_syscall(const char *arch, uint32_t number)
+{
+	const struct call *call = find_call(arch, number);
+	return call ? call->reason : WAIT_UNKNOWN;
+}
+
+const char *syscall_of_number(const char *arch, uint32_t number)
+{
+	const struct call *call = find_call(arch, number);
+	return call ? call->name : NULL;
 }
 
 bool wait_reason_holds_up(uint8_t reason)

@@ -26,6 +26,12 @@ uint8_t wait_reason_of_function(const char *name);
  */
 uint8_t wait_reason_of_syscall(const char *arch, uint32_t number);
 
+/* Returns a system call's name, in the name of a function that enters it; NULL: it enters none. */
+const char *syscall_of_function(const char *name);
+
+/* Returns the name of a system call that can block, by its number; NULL: unknown. */
+const char *syscall_of_number(const char *arch, uint32_t number);
+
 /*
  * Returns whether a lock or a disk holds up a thread that waits for this reason, or in this
  * function outside of the kernel: it has work, and is not idle. A condition variable or a

@@ -179,9 +179,18 @@ void report_write_marks(const struct report *report, bool between, bool within, 
 			  "--repeat 5 compares runs.", 0, 0, 0, out);
 }
 
+bool report_is_exact(const struct report *report)
+{
+	for (size_t i = 0; i < report->profile_count; i++)
+		if (report->profiles[i]->is_estimate)
+			return false;
+	return report->recording_count <= 1;
+}
+
 bool report_has_intervals(const struct report *report)
 {
-	return !report->term.width || report->term.width >= INTERVALS_WIDTH;
+	return (!report->term.width || report->term.width >= INTERVALS_WIDTH) &&
+	       !report_is_exact(report);
 }
 
 bool report_shows(const struct report *report, const struct sp_group *group,

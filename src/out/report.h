@@ -158,6 +158,9 @@ void report_write_marks(const struct report *report, bool between, bool within, 
 /* Returns whether rows are ordered and limited by total; else they are by self. */
 bool report_by_total(const struct report *report);
 
+/* Returns whether all shares are exact, in this run and for it: text has no intervals then. */
+bool report_is_exact(const struct report *report);
+
 /* Returns whether text has columns of intervals: a narrow terminal has no room for them. */
 bool report_has_intervals(const struct report *report);
 

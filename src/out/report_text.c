@@ -426,7 +426,7 @@ void report_write_empty(const struct report *report, const struct sp_profile *pr
 		snprintf(what, sizeof(what),
 			 "No samples in the readable part of the damaged file.");
 		remedy = "Compare its size with the original's: the copy may be incomplete.";
-	} else if (profile->lost) {
+	} else if (profile->lost_own) {
 		snprintf(what, sizeof(what), "All samples of this event were lost.");
 		remedy = "Record again with larger ring buffers (-m) or a lower rate (-F).";
 	} else if (is_of_one_pmu(report, profile)) {
@@ -505,7 +505,9 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 			 times ? "total CPU time" : "the event's total";
 	bool ranges = !wakers && (report->column_count || report_has_intervals(report));
 	if (!ranges)
-		snprintf(text, sizeof(text), "Percentages are of %s.", of);
+		snprintf(text, sizeof(text), "Percentages are of %s%s.", of,
+			 report_is_exact(report) ? "; they are exact, as each event was sampled"
+						 : "");
 	else
 		snprintf(text, sizeof(text),
 			 "Percentages are of %s; %s is the 95%% confidence interval%s.", of,
@@ -530,7 +532,8 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 			    "-T --percent-limit 0 shows each.", out);
 	if (wakers && !report->hide_rows && report_has_key(report, SP_KEY_WAKER))
 		write_words(report, 0, "Threads are first; [interrupt] is a timer that expired, or "
-			    "a device.", out);
+			    "a device. For a lock, the waker is the thread that released it: its "
+			    "holder until then.", out);
 	if (report->mode != SP_MODE_CPU && !report->hide_rows && report_by_total(report) &&
 	    profile->times.waits && report_has_key(report, SP_KEY_SRCLINE))
 		write_words(report, 0, "Each frame has a row; --no-children shows only the "

@@ -438,9 +438,10 @@ int browse_run(const struct browse_source *source, struct report_result *first)
 		return 1;
 	}
 	level->arguments = *source->arguments;
+	level->counted = level;
 	if (source->live)
 		browse.facts = *report_result_report(first)->live;
-	level->result = first ?: browse_analyse(&browse, &level->arguments);
+	level->result = first ?: browse_analyse(&browse, level, &level->arguments);
 	if (!level->result) {
 		screen_close(browse.screen);
 		if (browse.error)
@@ -475,6 +476,7 @@ int browse_run(const struct browse_source *source, struct report_result *first)
 		write_command(&browse, stdout);
 		putchar('\n');
 	}
+	browse_drop_counts(&browse);
 	while (browse.level_count)
 		level_free(browse.levels[--browse.level_count]);
 	for (size_t i = 0; i < FLAMES; i++)

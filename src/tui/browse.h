@@ -17,7 +17,7 @@ struct browse_source {
 	/* Makes report_result_new()'s result for other arguments. */
 	struct sp_error *(*make)(const struct report_arguments *arguments, struct sp_ctx *ctx,
 				 struct recordings *recordings, struct sp_names *names,
-				 struct report_result **ret);
+				 struct sp_counts **counts, struct report_result **ret);
 	const struct browse_live *live; /* NULL: the recordings are files */
 };
 

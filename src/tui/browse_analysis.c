@@ -93,20 +93,21 @@ bool browse_run_job(struct browse *browse, const struct report_arguments *argume
 		browse_note(browse, "cannot create a thread");
 		return false;
 	}
+	bool cancelled = false;
 	/* A short wait at first: most analyses with known names end soon. */
-	for (unsigned int step = 0; !atomic_load(&job.ended); step++) {
+	for (unsigned int step = 0; !cancelled && !atomic_load(&job.ended); step++) {
 		if (step >= FIRST_STEPS || !browse->levels[0]->result)
 			draw_progress(browse, &progress);
 		struct screen_event event = screen_wait(browse->screen, step ? STEP_MS : 5);
-		if (event.key == SCREEN_KEY_ESCAPE || event.key == 'q' ||
-		    event.key == SCREEN_KEY_END_OF_INPUT)
-			sp_ctx_cancel(browse->source->ctx);
-		else if (event.key == SCREEN_KEY_RESIZE)
-			browse->resized = true;
+		cancelled = event.key == SCREEN_KEY_ESCAPE || event.key == 'q' ||
+			    event.key == SCREEN_KEY_END_OF_INPUT;
+		browse->resized |= event.key == SCREEN_KEY_RESIZE;
 		if (event.key != SCREEN_KEY_NONE && event.key != SCREEN_KEY_RESIZE &&
 		    browse->early_count < EARLY_MAX)
 			browse->early[browse->early_count++] = event;
 	}
+	if (cancelled)
+		sp_ctx_cancel(browse->source->ctx);
 	pthread_join(job.thread, NULL);
 	sp_ctx_uncancel(browse->source->ctx);
 	bool failed = job.error;
@@ -130,6 +131,7 @@ bool browse_run_job(struct browse *browse, const struct report_arguments *argume
 struct wanted_report {
 	const struct browse_source *source;
 	const struct report_arguments *arguments;
+	struct sp_counts **counts;
 	struct report_result *result;
 };
 
@@ -138,13 +140,26 @@ static struct sp_error *make_report(void *data)
 	struct wanted_report *wanted = data;
 	const struct browse_source *source = wanted->source;
 	return source->make(wanted->arguments, source->ctx, source->recordings, source->names,
-			    &wanted->result);
+			    wanted->counts, &wanted->result);
 }
 
-struct report_result *browse_analyse(struct browse *browse,
+void browse_drop_counts(struct browse *browse)
+{
+	sp_counts_free(browse->counts);
+	browse->counts = NULL;
+	browse->counted = NULL;
+}
+
+struct report_result *browse_analyse(struct browse *browse, const struct level *counted,
 				     const struct report_arguments *arguments)
 {
-	struct wanted_report wanted = {browse->source, arguments, NULL};
+	/* A live recording is analysed once, and other windows replace it. */
+	bool keeps = counted && !browse->source->live;
+	struct wanted_report wanted = {browse->source, arguments,
+				       keeps ? &browse->counts : NULL, NULL};
+	if (!keeps || browse->counted != counted)
+		browse_drop_counts(browse);
+	browse->counted = counted;
 	(void)browse_run_job(browse, arguments, make_report, &wanted);
 	return wanted.result;
 }

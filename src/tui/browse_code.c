@@ -136,6 +136,7 @@ void browse_open_code(struct browse *browse)
 		browse_note(browse, "there is no function at the cursor");
 		return;
 	}
+	browse_drop_counts(browse);
 	bool done = browse_run_job(browse, &level->arguments, make_code, &wanted);
 	if (done && !wanted.code.annotation)
 		browse_note(browse, "%s has no samples of its own; Enter shows its callees",

@@ -36,6 +36,13 @@ void browse_fit(struct browse *browse)
 		browse->view_count--;
 }
 
+/* Drops the counts of a level that ends. */
+static void leave_counts(struct browse *browse, const struct level *level)
+{
+	if (browse->counted == level)
+		browse_drop_counts(browse);
+}
+
 void browse_filter(struct browse *browse, const struct level_change *change)
 {
 	struct level *before = browse_current(browse), *level;
@@ -44,8 +51,9 @@ void browse_filter(struct browse *browse, const struct level_change *change)
 		return;
 	}
 	level = level_new(before, browse->levels[0], change);
-	level->result = browse_analyse(browse, &level->arguments);
+	level->result = browse_analyse(browse, level->counted, &level->arguments);
 	if (!level->result) {
+		leave_counts(browse, level);
 		level_free(level);
 		return;
 	}
@@ -82,6 +90,7 @@ void browse_undo(struct browse *browse)
 	for (size_t i = 0; i < FLAMES; i++)
 		if (browse->flames[i].root == roots[i])
 			flame_view_set(&browse->flames[i], NULL);
+	leave_counts(browse, last);
 	level_free(last);
 }
 
@@ -111,6 +120,7 @@ struct report_result *browse_picture(struct browse *browse, enum level_picture p
 	if (tree->result && (!tree->function || !strcmp(tree->function, function)))
 		return tree->result;
 	level_set_picture(level, picture, function);
-	tree->result = browse_analyse(browse, &tree->arguments);
+	tree->result = browse_analyse(browse, picture < LEVEL_FIRST_HALF ? level->counted : NULL,
+				      &tree->arguments);
 	return tree->result;
 }

@@ -55,7 +55,7 @@ static struct sp_error *analyse_next(void *data)
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < browse->level_count && !error; i++, refresh->count++)
 		error = browse->source->make(&browse->levels[i]->arguments, browse->source->ctx,
-					     &refresh->next, browse->source->names,
+					     &refresh->next, browse->source->names, NULL,
 					     &refresh->results[i]);
 	return error;
 }
@@ -72,6 +72,12 @@ static bool keeps_window(const struct browse *browse)
 	       level->has_time || (line && (line->open || line->depth));
 }
 
+static void note_failure(struct browse *browse, const struct sp_error *error)
+{
+	browse_note(browse, "cannot analyse the next window, so this one stays: %s",
+		    error ? sp_error_message(error) : "no thread can be created");
+}
+
 static void start(struct browse *browse)
 {
 	const struct browse_live *live = browse->source->live;
@@ -81,11 +87,11 @@ static void start(struct browse *browse)
 	refresh->runs = !refresh->job.error && refresh->next.count && job_start(&refresh->job);
 	if (refresh->runs)
 		return;
-	if (refresh->job.error)
-		browse_note(browse, "%s", sp_error_message(refresh->job.error));
+	if (refresh->next.count || refresh->job.error)
+		note_failure(browse, refresh->job.error);
 	sp_error_free(refresh->job.error);
 	recordings_close(&refresh->next);
-	live->on_end(live->arg, 0);
+	live->on_end(live->arg, 0, true);
 }
 
 /* Waits for the analysis. With `shows`, shows what it made. */
@@ -95,8 +101,9 @@ static void finish(struct browse *browse, bool shows)
 	struct refresh *refresh = &browse->refresh;
 	pthread_join(refresh->job.thread, NULL);
 	refresh->runs = false;
-	source->live->on_end(source->live->arg, shows ? refresh->job.cpu_ns : 0);
-	if (shows && !refresh->job.error) {
+	bool failed = shows && refresh->job.error;
+	source->live->on_end(source->live->arg, shows && !failed ? refresh->job.cpu_ns : 0, failed);
+	if (shows && !failed) {
 		leave_window(browse);
 		browse->facts = refresh->facts;
 		for (size_t i = 0; i < refresh->count; i++)
@@ -105,8 +112,8 @@ static void finish(struct browse *browse, bool shows)
 		*source->recordings = refresh->next;
 		return;
 	}
-	if (shows)
-		browse_note(browse, "%s", sp_error_message(refresh->job.error));
+	if (failed)
+		note_failure(browse, refresh->job.error);
 	sp_error_free(refresh->job.error);
 	for (size_t i = 0; i < refresh->count; i++)
 		report_result_free(refresh->results[i]);

@@ -15,8 +15,11 @@ struct browse_live {
 	bool (*is_over)(void *arg); /* whether to end the browser */
 	/* Opens the next window. No recordings: it is empty. */
 	struct sp_error *(*open)(void *arg, struct recordings *ret, struct report_live *facts_ret);
-	/* The window of the last open() was analysed, in this CPU time; 0: it is not shown. */
-	void (*on_end)(void *arg, uint64_t cpu_ns);
+	/*
+	 * The window of the last open() was analysed, in this CPU time; 0: it is not shown, because
+	 * a key stopped that or, `failed`, it cannot be analysed.
+	 */
+	void (*on_end)(void *arg, uint64_t cpu_ns, bool failed);
 	/* Keeps the window, or ends that; its facts say so. */
 	void (*freeze)(void *arg, struct report_live *facts);
 	/* Saves the window; writes a message of at most `size` bytes. */

@@ -90,49 +90,49 @@ static bool is_node_of(const struct sp_tree_node *node, const struct sp_row *row
 	       (!row->dso || text_is_same(node->dso, row->dso)) && node->total.weight == weight;
 }
 
-/* Finds the node of a row among those below the root. NULL: there is none. */
-static const struct sp_tree_node *find_node(const struct sp_tree_node *root,
+/* Finds the node of a row among those below the root, or its command. NULL: there is none. */
+static const struct sp_tree_node *find_node(const struct sp_tree_node *root, bool comms,
 					    const struct sp_row *row, uint64_t weight)
 {
-	for (size_t i = 0; root && i < root->child_count; i++)
-		if (is_node_of(sp_tree_child(root, i), row, weight))
-			return sp_tree_child(root, i);
-	return NULL;
+	const struct sp_tree_node *found = NULL;
+	for (size_t i = 0; root && i < root->child_count && !found; i++) {
+		const struct sp_tree_node *node = sp_tree_child(root, i);
+		if (comms)
+			found = text_is_same(node->symbol, row->comm) ?
+				find_node(node, false, row, weight) : NULL;
+		else
+			found = is_node_of(node, row, weight) ? node : NULL;
+	}
+	return found;
 }
 
 /*
- * Returns the report with the call tree of a row: its command's callers, or the callees of its
- * function. A new tree replaces the oldest one, and then folds all lines, because they may be of
- * that. NULL after a message.
+ * Returns the report with the tree of callers, or of a function's callees. A new tree replaces the
+ * oldest one, and then folds all lines, because they may be of that. NULL after a message.
  */
-static struct report_result *tree_of(struct browse *browse, const struct sp_row *row, bool callees)
+static struct report_result *tree_of(struct browse *browse, const char *function)
 {
 	struct level *level = browse_current(browse);
-	const char *comm = has_key(level, SP_KEY_COMM) ? row->comm : NULL;
-	const char *function = callees ? row_view_function(row) : NULL;
 	for (size_t i = 0; i < LEVEL_TREES; i++)
-		if (level->trees[i].result && text_is_same(level->trees[i].comm, comm) &&
-		    text_is_same(level->trees[i].function, function))
+		if (level->trees[i].result && text_is_same(level->trees[i].function, function))
 			return level->trees[i].result;
 	struct level_tree *tree = &level->trees[level->next_tree];
 	if (tree->result)
 		row_view_fold_all(&level->rows);
 	level_tree_deinit(tree);
 	tree->arguments = level->arguments;
-	tree->arguments.tree = callees ? SP_TREE_CALLER : SP_TREE_CALLEE;
+	tree->arguments.tree = function ? SP_TREE_CALLER : SP_TREE_CALLEE;
+	tree->arguments.tree_comms = has_key(level, SP_KEY_COMM);
+	tree->arguments.children = 0;
+	tree->arguments.interval = SHOWN_WITHIN;
 	tree->arguments.limit = 0;
 	if (function) {
 		tree->function = xstrdup(function);
 		tree->arguments.callees = tree->function;
 		tree->arguments.callers = NULL;
 	}
-	if (comm) {
-		tree->comm = xstrdup(comm);
-		level_add_comm(&tree->comms, comm);
-		tree->arguments.selection.comms = tree->comms;
-	}
 	level->next_tree = (level->next_tree + 1) % LEVEL_TREES;
-	tree->result = browse_analyse(browse, &tree->arguments);
+	tree->result = browse_analyse(browse, level->counted, &tree->arguments);
 	return tree->result;
 }
 
@@ -140,16 +140,17 @@ static struct report_result *tree_of(struct browse *browse, const struct sp_row 
 static const struct sp_tree_node *node_of(struct browse *browse, const struct sp_row *row,
 					  bool callees)
 {
+	struct level *level = browse_current(browse);
 	uint64_t weight = callees ? row->total.weight : row->self.weight;
 	if (!weight) {
 		browse_note(browse, "this function has no self time; o orders by total, and shows "
 				    "callees");
 		return NULL;
 	}
-	struct report_result *result = tree_of(browse, row, callees);
-	const struct sp_profile *profile =
-		result ? level_same_profile(browse_current(browse), result) : NULL;
-	const struct sp_tree_node *node = profile ? find_node(profile->tree, row, weight) : NULL;
+	struct report_result *result = tree_of(browse, callees ? row_view_function(row) : NULL);
+	const struct sp_profile *profile = result ? level_same_profile(level, result) : NULL;
+	const struct sp_tree_node *node =
+		profile ? find_node(profile->tree, has_key(level, SP_KEY_COMM), row, weight) : NULL;
 	if (!node && result)
 		browse_note(browse, "%s are known only for rows by comm, dso and function",
 			    callees ? "callees" : "callers");

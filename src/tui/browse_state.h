@@ -112,6 +112,8 @@ struct browse {
 	struct annotate_code code;
 	struct flame_view flames[FLAMES];
 	struct time_view time;
+	struct sp_counts *counts;    /* counts of the samples of `counted`; NULL: none are kept */
+	const struct level *counted;
 	bool of_callers;	     /* the flame graph is from sampled functions to callers */
 	char *wing;		     /* function of the butterfly; NULL: none */
 	enum flame half;	     /* flame graph of the butterfly with the cursor */
@@ -171,11 +173,15 @@ bool browse_run_job(struct browse *browse, const struct report_arguments *argume
 		    struct sp_error *(*run)(void *data), void *data);
 
 /*
- * Analyses the recordings, while keys can cancel that. Returns NULL after a message if it fails or
- * is cancelled.
+ * Analyses the recordings, while keys can cancel that. Analyses for one `counted` count the same
+ * samples, and only the first one reads them; NULL: the samples are others. Returns NULL after a
+ * message if it fails or is cancelled.
  */
-struct report_result *browse_analyse(struct browse *browse,
+struct report_result *browse_analyse(struct browse *browse, const struct level *counted,
 				     const struct report_arguments *arguments);
+
+/* Frees the counts of samples, and with them the names of their modules for other analyses. */
+void browse_drop_counts(struct browse *browse);
 
 /* Shows the rows of the level's event. `by_total`: orders them by total. */
 void browse_show_rows(struct browse *browse, struct level *level, bool by_total);

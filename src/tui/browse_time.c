@@ -62,7 +62,7 @@ static bool fit(struct browse *browse)
 {
 	const struct level *level = browse_current(browse);
 	const struct term term = screen_term(browse->screen);
-	struct report_result *result = browse_picture(browse, LEVEL_CALLEES, NULL);
+	struct report_result *result = browse_picture(browse, LEVEL_TIMELINE, NULL);
 	const struct report *report = result ? report_result_report(result) : NULL;
 	if (!report)
 		return false;

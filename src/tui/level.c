@@ -16,8 +16,6 @@ struct report *level_report(const struct level *level)
 void level_tree_deinit(struct level_tree *tree)
 {
 	report_result_free(tree->result);
-	option_strings_deinit(&tree->comms);
-	free(tree->comm);
 	free(tree->function);
 	*tree = (struct level_tree){0};
 }
@@ -42,7 +40,8 @@ void level_free(struct level *level)
 	free(level);
 }
 
-void level_add_comm(struct option_strings *comms, const char *name)
+/* Adds a command's name to a filter: of a pool, "worker-* (16 threads)", the pattern. */
+static void add_comm(struct option_strings *comms, const char *name)
 {
 	const char *star = strchr(name, '*'), *count = star ? strstr(star, " (") : NULL;
 	option_strings_push(comms, name, count ? (size_t)(count - name) : strlen(name));
@@ -98,8 +97,9 @@ struct level *level_new(const struct level *before, const struct level *first,
 	level->has_time = before->has_time;
 	level->has_mode = before->has_mode;
 	level->has_limit = before->has_limit;
+	level->counted = level;
 	if (change->comm) {
-		level_add_comm(&level->own.comms, change->comm);
+		add_comm(&level->own.comms, change->comm);
 		selection->comms = level->own.comms;
 	} else if (change->dso) {
 		option_strings_push(&level->own.dsos, change->dso, strlen(change->dso));
@@ -126,6 +126,7 @@ struct level *level_new(const struct level *before, const struct level *first,
 		level->has_time = true;
 	} else {
 		arguments->relative = !arguments->relative;
+		level->counted = before->counted;
 	}
 	/* A thread's or process's rows are functions again. */
 	if ((change->tid || change->pid) && arguments->mode == first->arguments.mode) {
@@ -166,7 +167,7 @@ void level_set_picture(struct level *level, enum level_picture picture, const ch
 	level_tree_deinit(tree);
 	tree->arguments = level->arguments;
 	tree->arguments.tree = callers ? SP_TREE_CALLEE : SP_TREE_CALLER;
-	tree->arguments.timeline = picture == LEVEL_CALLEES;
+	tree->arguments.timeline = picture == LEVEL_TIMELINE;
 	tree->arguments.limit = 0;
 	if (picture >= LEVEL_FIRST_HALF) {
 		tree->arguments.tree = SP_TREE_NONE;
@@ -174,12 +175,9 @@ void level_set_picture(struct level *level, enum level_picture picture, const ch
 		return;
 	}
 	/* Its rows are not shown. */
-	tree->arguments.keys[0] = SP_KEY_EVENT;
-	tree->arguments.key_count = 1;
-	tree->arguments.column_count = 0;
 	tree->arguments.children = 0;
 	tree->arguments.interval = SHOWN_WITHIN;
-	if (picture < LEVEL_FUNCTION_CALLEES)
+	if (picture != LEVEL_FUNCTION_CALLEES && picture != LEVEL_FUNCTION_CALLERS)
 		return;
 	tree->function = xstrdup(function);
 	tree->arguments.callers = callers ? tree->function : NULL;

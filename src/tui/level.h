@@ -32,20 +32,19 @@ struct level_change {
 
 /* A picture of a level: another analysis of its samples. */
 enum level_picture {
-	LEVEL_CALLEES,	       /* call tree from the outermost callers, and the timeline */
+	LEVEL_CALLEES,	       /* call tree from the outermost callers */
 	LEVEL_CALLERS,	       /* call tree from sampled functions up to their callers */
 	LEVEL_FUNCTION_CALLEES, /* the same of one function */
 	LEVEL_FUNCTION_CALLERS,
+	LEVEL_TIMELINE, /* timeline */
 	LEVEL_FIRST_HALF, /* rows of the halves of the time, without a tree */
 	LEVEL_SECOND_HALF,
 	LEVEL_PICTURES,
 };
 
-/* Report with the call tree of a command: of all functions, or of one function's callees. */
+/* Report with a call tree: of all functions, or of one function's callees. */
 struct level_tree {
 	struct report_arguments arguments;
-	struct option_strings comms;
-	char *comm;     /* NULL: all commands, because rows are not by comm */
 	char *function; /* function with the callees; NULL: the tree is from callee to callers */
 	struct report_result *result;
 };
@@ -61,6 +60,8 @@ struct level {
 	bool has_mode; /* the same of the mode */
 	bool has_limit; /* the same of the limit of rows */
 	struct report_result *result;
+	/* Level with the same samples, whose shares have another whole; else this level. */
+	const struct level *counted;
 	struct level_tree trees[LEVEL_TREES];
 	struct level_tree pictures[LEVEL_PICTURES];
 	size_t next_tree; /* replaced next */
@@ -87,9 +88,6 @@ struct level *level_new(const struct level *before, const struct level *first,
  * Sets the arguments of a picture, without its result. `function`: of the pictures of one function.
  */
 void level_set_picture(struct level *level, enum level_picture picture, const char *function);
-
-/* Adds a command's name to a filter: of a pool, "worker-* (16 threads)", the pattern. */
-void level_add_comm(struct option_strings *comms, const char *name);
 
 /* Returns the report of the level. */
 struct report *level_report(const struct level *level);

@@ -14,6 +14,8 @@
  *	                                    snapshots (they are the samples),
  *	                                    copies (of stacks with frame pointers, which contain
  *	                                    the addresses of the chain); or
+ *	                                    deep or deepest (chains of up to 1000 or 8000 frames);
+ *	                                    each (period 1);
  *	                                    counters, the values of all events that have it; before
  *	                                    all else
  *	rename NAME                         the last event
@@ -151,6 +153,7 @@ static const struct field {
 	{"deferred", 0, 0},
 	{"user", 0, 0},
 	{"snapshots", 0, 0},
+	{"deep", 0, 0}, {"deepest", 0, 0}, {"each", 0, 0},
 	{"copies", PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 0},
 	{"calls", PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_CALLCHAIN, 0},
 	{"addr", PERF_SAMPLE_ADDR, offsetof(struct sp_sample, addr)},
@@ -242,6 +245,12 @@ static void add_event(struct recording *recording, char **words)
 							 PERF_SAMPLE_BRANCH_CALL_STACK;
 		if (!strcmp(*word, "user"))
 			event->attr.exclude_kernel = 1;
+		if (!strncmp(*word, "deep", 4))
+			event->attr.sample_max_stack = strcmp(*word, "deep") ? 8000 : 1000;
+		if (!strcmp(*word, "each")) {
+			event->attr.freq = 0;
+			event->attr.sample_period = 1;
+		}
 		if (!strcmp(*word, "snapshots"))
 			event->attr.config = PERF_COUNT_SW_DUMMY;
 		if (!strcmp(*word, "deferred"))

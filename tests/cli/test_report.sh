@@ -427,6 +427,38 @@ prints "and bound the shares" \
  "cause": "lost"
 END
 
+# Each event is a sample: shares are exact, unless some are lost.
+each() {
+	recording each.data <<END
+event page-faults each
+comm 7 7 demo
+comm 8 8 other
+sample 0 7 7 0 1000 1 0x400010
+sample 0 7 7 0 2000 1 0x400010
+sample 0 7 7 0 3000 1 0x400010
+sample 0 8 8 0 4000 1 0x400010
+$1
+END
+}
+each ""
+prints "exact shares have no interval" report -s comm -i each.data --percent-limit 0 <<'END'
+each.data
+  ! 100% of samples are at addresses without a recorded mapping
+4 samples of page-faults, 4 events, none lost
+Percentages are of the event's total; they are exact, as each event was sampled.
+
+  self  comm
+75.00%  demo
+25.00%  other
+END
+bounds() {
+	"$SPROF" report -s comm -i each.data --format json | tr -d ' \n' |
+		grep -oE '"self_(low|high)":[0-9.]+' | cut -d: -f2 | sort -u | paste -sd' '
+}
+check "and JSON's bounds are the shares" test "$(bounds)" = "0.25 0.75"
+each "lost 0 4"
+check "shares are estimates if samples were lost" test "$(bounds | wc -w)" = 4
+
 # Losses of other processes only are no finding.
 recording zero.data <<'END'
 event cpu-clock
@@ -457,6 +489,50 @@ check "a note's values have the size, too" test "$(remedy_of '#36:9:10:9:0:0:0:2
 check "and that there is none" test "$(remedy_of '#36:9:10:9:0:0:0:0xffffffffffffffff x')" = "$no_more"
 check "fewer values than the kind has are none" test "$(remedy_of '#36:9:10:9 x')" = \
 	"record with a larger stack copy: --call-graph dwarf,32768"
+
+check "no size is a remedy if no stack was larger than its copy" test \
+	"$(remedy_of '#36:9:10:0:0:9:0:0 x'
+	"$SPROF" report -i cut.data | grep -o "show the functions.*")" = \
+	"show the functions where they end: sprof report -g caller"
+
+# Remedies for stacks that are too deep do not lead back to each other.
+deep() { # CALLS END FIELD...: prints the remedy for stacks that ended so
+	calls=$1 end=$2
+	shift 2
+	{
+		printf 'event cpu-clock %s\ncomm 7 7 demo\n' "$*"
+		echo 'mmap 7 0x400000 0x10000 0 /home/x/demo'
+		printf 'stacks %s\nsample 0 7 7 0 1000 100 0x400010 0x400010' "$end"
+		printf ' 0x400021%.0s' $(seq "$calls")
+		printf '\nnote 0 #36:1:1:1:0:0:0:0xffffffffffffffff x\n'
+	} | recording deep.data
+	"$SPROF" report -i deep.data --format json | tr '{' '\n' |
+		sed -n '/truncated_stacks/s/.*"remedy": *"\([^"]*\)".*/\1/p'
+}
+{
+	deep 127 unknown chain
+	deep 1000 unknown chain deep
+	deep 8000 unknown chain deepest
+	deep 100 truncated chain
+	deep 200 truncated chain
+} >deep.out 2>&1
+prints "remedies for deep stacks end in one that works, or in none" \
+	sed 's/, and/,\nand/; s/; /;\n/g' deep.out <<'END'
+sudo sysctl kernel.perf_event_max_stack=1000, then record with --max-stack 1000;
+or record with --call-graph dwarf
+sudo sysctl kernel.perf_event_max_stack=8000, then record with --max-stack 8000
+no recording holds deeper stacks;
+self time needs no callers: sprof report --no-children
+the kernel copies at most 64 KB of a stack;
+self time needs no callers: sprof report --no-children;
+for callers, compile demo with -fno-omit-frame-pointer,
+and record with --call-graph fp
+the kernel copies at most 64 KB of a stack;
+self time needs no callers: sprof report --no-children;
+for callers, compile demo with -fno-omit-frame-pointer,
+and record with --call-graph fp --max-stack 8000 (sudo sysctl kernel.perf_event_max_stack=8000);
+no recording holds deeper stacks
+END
 
 recording python.data <<'END'
 event cpu-clock chain
@@ -604,10 +680,10 @@ sprof: cannot open nothing/data: No such file or directory
        To make a recording: sprof record -o FILE -- COMMAND
 END
 fails "a wrong column" 129 report -F overhead,name <<'END'
-sprof: -F, --fields: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, state, waits_for, parallelism, waker, wakee, cmdline, argument, process, trace, nor a field of the recording's tracepoints
+sprof: -F, --fields: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, state, waits_for, parallelism, waker, wakee, cmdline, argument, process, syscall, trace, nor a field of the recording's tracepoints
 END
 fails "a wrong key" 129 report -s comm,name <<'END'
-sprof: --sort: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, state, waits_for, parallelism, waker, wakee, cmdline, argument, process, trace, nor a field of the recording's tracepoints
+sprof: --sort: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, state, waits_for, parallelism, waker, wakee, cmdline, argument, process, syscall, trace, nor a field of the recording's tracepoints
 END
 fails "a wrong format" 129 report --format xml <<'END'
 sprof: --format: 'xml' is not text, json, csv, folded, pprof, speedscope, firefox, callgrind or html

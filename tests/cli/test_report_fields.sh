@@ -108,9 +108,9 @@ echo "prev_comm,prev_pid,prev_prio,prev_state,next_comm,next_pid,next_prio,paren
 same "all fields of all events" "$tmp/wanted" "$tmp/got"
 report -i "$several" -s trace_fields | awk 'NF == 1 { getline; print }' | tr -s ' ' >"$tmp/got"
 cat >"$tmp/wanted" <<'END'
- self low-high prev_comm prev_pid prev_prio prev_state next_comm next_pid next_prio
- self low-high parent_comm parent_pid child_comm child_pid
- self low-high id args
+ self prev_comm prev_pid prev_prio prev_state next_comm next_pid next_prio
+ self parent_comm parent_pid child_comm child_pid
+ self id args
 END
 same "each table has its own" "$tmp/wanted" "$tmp/got"
 

@@ -235,6 +235,27 @@ futex 0.2222222222 0.2222222222 0.2222222222
 pipe 0.5185185185 0.5185185185 0.5185185185
 sleep 0.1851851852 0.1851851852 0.1851851852
 END
+# System calls: by the number of the call, or by the kernel's functions. Each ns has a row.
+cp "$tmp/kallsyms" "$tmp/symbols"
+sed 's/futex_wait_queue/__x64_sys_ppoll.cold/' "$tmp/symbols" >"$tmp/kallsyms"
+calls="syscall self_weight self_runnable_ns self_blocked_ns"
+prints "all time has a system call, none, or an unknown one" weights "$calls" waits --mode wall \
+	-s syscall <<END
+ 40000000 0 0
+[no system call] 230000000 20000000 140000000
+nanosleep 50000000 0 50000000
+ppoll 60000000 0 60000000
+END
+prints "as have waits" weights "$calls" waits --mode off-cpu -s syscall <<END
+[no system call] 160000000 20000000 140000000
+nanosleep 50000000 0 50000000
+ppoll 60000000 0 60000000
+END
+prints "user code is in no system call" weights "syscall self_weight" waits --mode cpu \
+	-s syscall <<END
+[no system call] 4000000
+END
+mv "$tmp/symbols" "$tmp/kallsyms"
 prints "--parallelism selects samples" weights "tid self_weight" waits --mode wall --parallelism 2 -s tid <<END
 1 22500000
 END

@@ -34,7 +34,8 @@ samples lost
 stacks: 50.0% complete, 50.0% truncated
 Percentages are of blocked time that wake-ups ended.
 Time is in ms; runnable: from wake-up to running.
-Threads are first; [interrupt] is a timer that expired, or a device.
+Threads are first; [interrupt] is a timer that expired, or a device. For a lock, the waker is the
+thread that released it: its holder until then.
 
  total  blocked  wake-ups  longest  runnable  waker        wakee
 40.00%     30.0         1     30.0       5.0  demo[1]      reader[2]

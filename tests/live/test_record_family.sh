@@ -42,6 +42,10 @@ all() {
 	status "$who $*: a process that only waits" 0 $as $record "$@" -p $parent --duration 0.5
 	says "$who $*: its children are named" \
 		"no samples in .*: process $parent has 2 child processes that are not recorded: use --descendants, or -p $parent,$children\$"
+	check "$who $*: the report names the remedy, too" sh -c '"$1" report -i "$2" 2>&1 |
+		tr -s "\n " "  " | grep "not recorded; .* -p PID --descendants"' sh "$SPROF" "$file"
+	check "$who $*: and info" sh -c '"$1" info -i "$2" | grep "not recorded; the target used"' \
+		sh "$SPROF" "$file"
 	status "$who $*: -q" 0 $as $record "$@" -q -p $parent --duration 0.3
 	check "$who $*: -q prints one line" sh -c 'test "$(wc -l <"$1")" = 1' sh "$tmp/err"
 	status "$who $*: with its children" 0 $as $record "$@" -p "$parent,$children" --duration 0.5
@@ -49,6 +53,8 @@ all() {
 	status "$who $*: --descendants" 0 $as $record "$@" --descendants -p $parent --duration 0.5
 	check "$who $*: no process is missing either" sh -c '! grep -q "not recorded" "$1"' sh "$tmp/err"
 	"$SPROF" info -i "$file" >"$tmp/info" 2>&1
+	check "$who $*: nor in the report" sh -c '! grep -q "not recorded" "$1" &&
+		! "$2" report -i "$3" | grep "not recorded"' sh "$tmp/info" "$SPROF" "$file"
 	check "$who $*: and the children are sampled" test "$(samples)" -ge 1
 	end_family
 	begin_family "$who" 7

@@ -172,16 +172,12 @@ screen
 same "a frozen window stays" frozen now
 terminal send-keys -t test S
 check "S saves it" wait_for 'shown.data has the window'
-numbers() { sed -n 's/^[^0-9%]*\([0-9.]*%\).*\[\.\] \(compress\|parse\) .*/\1 \2/p'; }
+# Text names a dso that all its rows have above them, and then lines end with the function.
+numbers() { sed -n 's/^[^0-9%]*\([0-9.]*%\).*\[\.\] \(compress\|parse\)\( .*\)*$/\1 \2/p'; }
 numbers <frozen >wanted
 "$SPROF" report -i shown.data --interval within >saved 2>err
 numbers <saved >got
-if [ ! -s got ]; then
-	comment "no rows: $(cat saved err)"
-	terminal send-keys -t test S
-	sleep 1
-	"$SPROF" report -i shown.data --interval within 2>err | numbers >got
-fi
+[ -s got ] || comment "no rows: $(cat saved err)"
 same "the file has the numbers on the screen" wanted got
 check "both functions" test "$(wc -l <got)" = 2
 terminal send-keys -t test ' ' d

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From records to tables: each case writes a recording with known truth. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 #include <sprof/sprof.h>
 #include <sprof/timeline.h>
 #include "files.h"
@@ -137,6 +139,23 @@ static void forget_analysis(struct made *made)
 	made->analysis = NULL;
 }
 
+static void analyse_reader(struct made *made)
+{
+	const struct analysis_options *groups = &made->options;
+	const struct sp_analysis_options options = {
+		.size = sizeof(options),
+		.rows = &groups->rows,
+		.tree = &groups->tree,
+		.stacks = groups->stacks.size ? &groups->stacks : NULL,
+		.samples = &groups->samples,
+		.filter = &groups->filter,
+		.files = &groups->files,
+		.threads = groups->threads,
+		.counts = groups->counts,
+	};
+	ok_or_fail(sp_analysis_run(made->ctx, made->reader, &options, &made->analysis));
+}
+
 static void analyse_events(struct made *made, const char *path, size_t profiles)
 {
 	ok_or_fail(sp_ctx_new(&made->ctx));
@@ -147,16 +166,7 @@ static void analyse_events(struct made *made, const char *path, size_t profiles)
 	groups->samples.size = sizeof(groups->samples);
 	groups->filter.size = sizeof(groups->filter);
 	groups->files.size = sizeof(groups->files);
-	const struct sp_analysis_options options = {
-		.size = sizeof(options),
-		.rows = &groups->rows,
-		.tree = &groups->tree,
-		.samples = &groups->samples,
-		.filter = &groups->filter,
-		.files = &groups->files,
-		.threads = groups->threads,
-	};
-	ok_or_fail(sp_analysis_run(made->ctx, made->reader, &options, &made->analysis));
+	analyse_reader(made);
 	ck_assert_uint_eq(sp_analysis_profile_count(made->analysis), profiles);
 }
 
@@ -417,6 +427,139 @@ static void put_chain(struct made *made, uint64_t time_ns, uint16_t cpumode, siz
 	record.sample.ips = ips;
 	record.sample.ip_count = count;
 	put_sample(made, 0, &record);
+}
+
+static void print_weight(const char *name, const struct sp_weight *weight, FILE *out)
+{
+	fprintf(out, " %s %" PRIu64 " %" PRIu64 " %.12f %.12f %.12f", name, weight->samples,
+		weight->weight, weight->share.value, weight->share.low, weight->share.high);
+}
+
+static void print_node(const struct sp_tree_node *node, int depth, FILE *out)
+{
+	fprintf(out, "%*s%s %s", depth, "", node->symbol ?: "-", node->dso ?: "-");
+	print_weight("self", &node->self, out);
+	print_weight("total", &node->total, out);
+	putc('\n', out);
+	for (size_t i = 0; i < node->child_count; i++)
+		print_node(sp_tree_child(node, i), depth + 1, out);
+}
+
+/* Returns all that an analysis has. */
+static char *analysis_text(const struct made *made)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	const struct sp_profile *of = profile(made, 0);
+	const struct sp_time_bins *bins = sp_analysis_time_bins(made->analysis, 0);
+	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %zu\n", of->samples,
+		of->weight, of->shown_samples, of->shown_weight, of->row_count);
+	for (size_t i = 0; i < sizeof(of->stacks) / sizeof(*of->stacks); i++)
+		fprintf(out, "%" PRIu64 " ", of->stacks[i]);
+	for (size_t i = 0; bins && i < bins->count; i++)
+		fprintf(out, "%" PRIu64 " ", bins->samples[i]);
+	putc('\n', out);
+	for (size_t i = 0; i < of->row_count; i++) {
+		const struct sp_row *row = sp_profile_row(of, i);
+		fprintf(out, "%s %s %s", row->comm ?: "-", row->dso ?: "-", row->function ?: "-");
+		print_weight("self", &row->self, out);
+		print_weight("total", &row->total, out);
+		fprintf(out, " %.12f\n", row->self_between ? row->self_between->high : 0);
+	}
+	if (of->tree)
+		print_node(of->tree, 0, out);
+	for (size_t i = 0; i < sp_analysis_finding_count(made->analysis); i++)
+		fprintf(out, "%s\n", sp_analysis_finding(made->analysis, i)->what);
+	fclose(out);
+	return text;
+}
+
+/* Chains of two threads in two files, with recursion, over 20,000 ns. */
+static void put_chains(struct made *made)
+{
+	uint32_t seed = 1;
+	add_event(made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
+	comm(made, 0, 1, 1, "one", false);
+	comm(made, 0, 1, 2, "two", false);
+	map(made, 0, 1, 0x10000, "/lib/one.so");
+	map(made, 0, 1, 0x30000, "/lib/two.so");
+	for (uint64_t i = 0; i < 2000; i++) {
+		uint64_t ips[9] = {PERF_CONTEXT_USER};
+		size_t count = 2 + i % 7;
+		for (size_t j = 1; j < count; j++) {
+			seed = seed * 1664525 + 1013904223;
+			ips[j] = (seed >> 30 ? 0x10000 : 0x30000) + 0x10 * (seed >> 27 & 3);
+		}
+		struct sp_record record = sample_at(10 * i, 1, 1 + i % 3 / 2, ips[1]);
+		record.sample.ips = ips;
+		record.sample.ip_count = count;
+		put_sample(made, 0, &record);
+	}
+}
+
+TEST(kept_counts_give_what_the_samples_give)
+{
+	static const struct {
+		struct sp_analysis_tree tree;
+		struct sp_analysis_stacks stacks;
+		bool children, relative, timeline;
+		enum sp_between_choice between;
+	} cases[] = {
+		{.tree.order = SP_TREE_NONE},
+		/* The counts of the first case do not suffice for this one. */
+		{.tree.order = SP_TREE_CALLER, .children = true, .timeline = true,
+		 .between = SP_BETWEEN_ALL},
+		{.tree.order = SP_TREE_CALLEE},
+		{.tree.order = SP_TREE_CALLER, .tree.comms = true, .children = true},
+		{.tree.order = SP_TREE_CALLER, .stacks.callees = "0x10"},
+		{.tree.order = SP_TREE_CALLEE, .stacks.callers = "0x20", .relative = true},
+		{.tree.order = SP_TREE_NONE, .children = true, .relative = true},
+		{.tree.order = SP_TREE_CALLER, .timeline = true},
+		{.children = true, .between = SP_BETWEEN_ALL},
+	};
+	enum { CASES = sizeof(cases) / sizeof(*cases) };
+	static const char *const names[] = {"one"};
+	for (unsigned int filtered = 0; filtered < 2; filtered++) {
+		char *texts[2][CASES];
+		struct sp_counts *counts = NULL;
+		struct made made = {.options.threads = 2};
+		put_chains(&made);
+		finish(&made);
+		sp_analysis_free(made.analysis);
+		if (filtered)
+			made.options.filter.comms = (struct sp_string_list){names, 1};
+		made.options.samples.time_bins = true;
+		made.options.stacks.size = sizeof(made.options.stacks);
+		for (size_t keeps = 0; keeps < 2; keeps++)
+			for (size_t i = 0; i < CASES; i++) {
+				made.options.counts = keeps ? &counts : NULL;
+				made.options.tree.order = cases[i].tree.order;
+				made.options.tree.comms = cases[i].tree.comms;
+				made.options.stacks.callers = cases[i].stacks.callers;
+				made.options.stacks.callees = cases[i].stacks.callees;
+				made.options.rows.children = cases[i].children;
+				made.options.rows.between = cases[i].between;
+				made.options.samples.relative = cases[i].relative;
+				made.options.samples.timeline = cases[i].timeline;
+				analyse_reader(&made);
+				texts[keeps][i] = analysis_text(&made);
+				ck_assert_uint_gt(profile(&made, 0)->row_count, 1);
+				sp_analysis_free(made.analysis);
+				/* Then the samples can no longer be read. */
+				if (keeps && i == 1)
+					ck_assert_int_eq(truncate(files_path("made.data"), 512), 0);
+			}
+		for (size_t i = 0; i < CASES; i++) {
+			ck_assert_msg(!strcmp(texts[0][i], texts[1][i]), "case %zu:\n%s---\n%s", i,
+				      texts[0][i], texts[1][i]);
+			free(texts[0][i]);
+			free(texts[1][i]);
+		}
+		made.analysis = NULL;
+		sp_counts_free(counts);
+		made_deinit(&made);
+	}
 }
 
 #define CHAIN(made, cpumode, ...)                                                                  \

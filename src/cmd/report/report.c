@@ -188,7 +188,7 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.size = sizeof(groups->tree),
 		.order = output->stacks ? SP_TREE_CALLER : arguments->tree,
 		.least = arguments->process_tree ? 0 : tree_limit(arguments),
-		.comms = output->comms,
+		.comms = output->comms || arguments->tree_comms,
 		.processes = arguments->processes,
 		.command_lines = arguments->command_lines,
 		.process_tree = arguments->process_tree,
@@ -625,6 +625,7 @@ static struct sp_error *analyse_rows(struct sp_ctx *ctx, const struct recordings
 	struct sp_analysis_options options = from->options;
 	rows.children = false;
 	samples.timeline = false;
+	options.counts = NULL;
 	options.rows = &rows;
 	options.tree = &tree;
 	options.samples = &samples;
@@ -675,12 +676,13 @@ struct report *report_result_report(struct report_result *result)
 
 struct sp_error *report_result_new(const struct report_arguments *arguments, struct sp_ctx *ctx,
 				   struct recordings *recordings, struct sp_names *names,
-				   struct report_result **ret)
+				   struct sp_counts **counts, struct report_result **ret)
 {
 	struct report_result *result = xcalloc(1, sizeof(*result));
 	struct analysis_groups groups;
 	*ret = NULL;
 	set_groups(arguments, recordings->items[0].reader, names, &groups);
+	groups.options.counts = counts;
 	struct sp_error *error = set_time_origins(arguments, recordings, &groups.rows);
 	if (!error)
 		error = analyse(arguments, ctx, recordings, &groups, &result->analyses);
@@ -729,7 +731,7 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 	if (arguments->tui && !checked)
 		return browse_recordings(arguments, ctx, recordings, NULL);
 	progress_begin(&progress, ctx, !arguments->selection.quiet && !arguments->selection.verbose);
-	struct sp_error *error = report_result_new(arguments, ctx, recordings, NULL, &result);
+	struct sp_error *error = report_result_new(arguments, ctx, recordings, NULL, NULL, &result);
 	progress_end(&progress);
 	if (error) {
 		diag_error(error);

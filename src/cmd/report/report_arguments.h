@@ -52,6 +52,7 @@ struct report_arguments {
 	uint64_t most; /* --limit: most rows of an event, and nodes of a tree; 0: not given */
 	uint64_t max_stack; /* limit on the frames of a stack; 0: none */
 	bool tree_lines, collapse_recursion;
+	bool tree_comms; /* the tree begins with commands, although the format needs none */
 	bool processes, command_lines; /* the tree begins with processes, and their command lines */
 	bool process_tree;             /* it has no functions, but processes below their parents */
 	bool relative, samples;

@@ -14,7 +14,7 @@ struct report_result;
  */
 struct sp_error *report_result_new(const struct report_arguments *arguments, struct sp_ctx *ctx,
 				   struct recordings *recordings, struct sp_names *names,
-				   struct report_result **ret);
+				   struct sp_counts **counts, struct report_result **ret);
 
 /* NULL is allowed. */
 void report_result_free(struct report_result *result);

@@ -151,7 +151,7 @@ static bool refresh(struct top *top)
 		top->resolved = true;
 	}
 	if (!error && top->recordings.count)
-		error = report_result_new(arguments, top->ctx, &top->recordings, top->names,
+		error = report_result_new(arguments, top->ctx, &top->recordings, top->names, NULL,
 					  &top->result);
 	if (error || (top->recordings.count && !top->result)) {
 		if (error)
@@ -271,13 +271,13 @@ static struct sp_error *open_next(void *arg, struct recordings *ret, struct repo
 	return open_window(top, ret, facts_ret);
 }
 
-static void on_end(void *arg, uint64_t cpu_ns)
+static void on_end(void *arg, uint64_t cpu_ns, bool failed)
 {
 	struct top *top = arg;
-	/* The last window is tried again. */
-	if (!cpu_ns)
+	/* A key stopped the analysis: the last window is analysed again, unless that failed. */
+	if (!cpu_ns && !failed)
 		top->ended = false;
-	else
+	else if (cpu_ns)
 		top->cost_ns = cpu_ns;
 }
 
@@ -339,12 +339,17 @@ static bool run_screen(struct top *top)
 		.make = report_result_new,
 		.live = &live,
 	};
-	while (!top->result && !is_over(top)) {
+	while (!top->result && !top->ended && !is_over(top)) {
 		struct pollfd end = {.fd = live_source_end_fd(top->live), .events = POLLIN};
 		poll(&end, 1, wait_ms(top));
-		if (is_due(top) && !refresh(top))
+		if (!is_due(top))
+			continue;
+		top->ended = has_ended(top);
+		if (!refresh(top))
 			return false;
 	}
+	if (!top->result && top->ended)
+		diag_say("the recording ended without a window");
 	struct report_result *first = top->result;
 	top->result = NULL;
 	return !first || !browse_run(&source, first);
