@@ -11,6 +11,10 @@ more time. Other rules decide on the same samples:
     paired       the whole command's CPU time: mean of the differences of pairs, +- 2.0 standard errors (as
                  perfgate 0.17 does below 30 pairs)
 
+"forecast" is the mean of the smallest changes of `target`, in percent, that the runs would find in 9 of 10
+comparisons, as sprof's output says. "sure" counts comparisons in which it is no larger than the true change, and
+those of them that found it.
+
 Runs and comparisons that are in FOLDER stay: the study goes on where --minutes or an interrupt ended it.
 $SPROF is the command, $CC the compiler. Prints a table of what is known so far.
 """
@@ -33,7 +37,7 @@ SLOWER = (5, 10, 20, 45)
 FOUND = ("slower", "faster", "new", "gone")
 PERMUTATIONS = 2000
 FIELDS = ("base", "new", "runs", "index", "false", "target", "covered", "permutation_false",
-          "permutation_target", "paired")
+          "permutation_target", "paired", "detectable")
 
 PROGRAM = r"""
 #include <pthread.h>
@@ -109,7 +113,10 @@ class Study:
         self.times = {}
         self.results = []
         os.makedirs(self.folder, exist_ok=True)
+        self.prefix = options.prefix.split()
         self.make_programs(options.seconds)
+        if options.programs:
+            self.commands = {name: self.commands[name] for name in options.programs.split(",")}
         self.table = os.path.join(self.folder, "results.csv")
         if os.path.exists(self.table):
             with open(self.table, encoding="utf-8") as file:
@@ -156,7 +163,7 @@ class Study:
                 if self.over():
                     return False
                 subprocess.run([SPROF, "record", "-q", "--no-summary", "-F", "4999", "-o", path + ".part", "--"] +
-                               self.commands[name], check=True, stdout=subprocess.DEVNULL)
+                               self.prefix + self.commands[name], check=True, stdout=subprocess.DEVNULL)
                 os.rename(path + ".part", path)
         return True
 
@@ -187,10 +194,10 @@ class Study:
         numbers = [draw.sample((2 * i, 2 * i + 1), 2) if new == base else (2 * i, 2 * i) for i in rounds]
         chosen = [(base, [pair[0] for pair in numbers]), (new, [pair[1] for pair in numbers])]
         sides = [[self.path(name, run) for run in side] for name, side in chosen]
-        done = subprocess.run([SPROF, "diff", "-q", "--format", "csv"] + sides[0] + ["--"] + sides[1],
+        done = subprocess.run([SPROF, "diff", "-q", "--format", "json"] + sides[0] + ["--"] + sides[1],
                               capture_output=True, text=True, check=True)
-        rows = list(csv.DictReader(io.StringIO(done.stdout)))
-        found = {row["function"] for row in rows if row["verdict"] in FOUND and row["function"] != "[rest]"}
+        rows = [row for row in json.loads(done.stdout)["rows"] if not row["rest"]]
+        found = {row["function"] for row in rows if row["verdict"] in FOUND}
         slower = int(new[1:]) / 100 if new != base else 0
         target = [row for row in rows if row["function"] == "target"]
         covered = bool(target) and float(target[0]["change_low"]) <= slower <= float(target[0]["change_high"])
@@ -200,14 +207,15 @@ class Study:
                   "false": int(bool(found - {"target"} if slower else found)),
                   "target": int(bool(target) and target[0]["verdict"] == "slower"), "covered": int(covered),
                   "permutation_false": int(bool(permuted - {"target"} if slower else permuted)),
-                  "permutation_target": int("target" in permuted), "paired": int(paired_rule(times))}
+                  "permutation_target": int("target" in permuted), "paired": int(paired_rule(times)),
+                  "detectable": target[0]["detectable"] if target else ""}
         return result
 
     def study(self, comparisons):
         """Makes the comparisons that are missing. Returns whether all are there."""
         known = {(row["base"], row["new"], int(row["runs"]), int(row["index"])) for row in self.results}
         pairs = [(name, name) for name in self.commands if name == "c0" or name[1:] not in map(str, SLOWER)]
-        pairs += [("c0", f"c{percent}") for percent in SLOWER]
+        pairs += [("c0", f"c{percent}") for percent in SLOWER if f"c{percent}" in self.commands]
         with open(self.table, "a", encoding="utf-8") as file:
             table = csv.DictWriter(file, FIELDS)
             if not file.tell():
@@ -224,16 +232,26 @@ class Study:
 
     def print(self):
         """Prints the numbers of comparisons: all, and those with each result."""
-        print("                         ------- sprof diff -------  -- permutation --  paired")
-        print("base     new      runs   of  false  target  covered   false  target     any")
+        print("                         ------- sprof diff -------  -- permutation --  paired  --- forecast ---")
+        print("base     new      runs   of  false  target  covered   false  target     any     mean      sure")
         for base, new, runs in sorted({(row["base"], row["new"], int(row["runs"])) for row in self.results}):
             rows = [row for row in self.results if (row["base"], row["new"], int(row["runs"])) == (base, new, runs)]
-            sums = {field: sum(int(row[field]) for row in rows) for field in FIELDS[4:]}
+            sums = {field: sum(int(row[field]) for row in rows) for field in FIELDS[4:-1]}
             if not base.startswith("c0"):
                 sums["target"] = sums["permutation_target"] = sums["covered"] = "-"
             print(f"{base:8} {new:8} {runs:4} {len(rows):4}  {sums['false']:5}  {sums['target']:>6}  "
                   f"{sums['covered']:>7}   {sums['permutation_false']:5}  {sums['permutation_target']:>6}   "
-                  f"{sums['paired']:5}")
+                  f"{sums['paired']:5}  {forecast(new, rows)}")
+
+
+def forecast(new, rows):
+    """Returns the mean of target's detectable changes, and how often a larger one was found."""
+    known = [row for row in rows if row.get("detectable")]
+    if not known or rows[0]["base"] == new:
+        return "       -          -"
+    sure = [row for row in known if 100 * float(row["detectable"]) <= int(new[1:])]
+    mean = statistics.mean(100 * float(row["detectable"]) for row in known)
+    return f"{mean:7.1f}  {sum(int(row['target']) for row in sure):4}/{len(sure)}"
 
 
 def permutation_rule(times, draw):
@@ -269,6 +287,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=2, help="about the length of a run (default: %(default)s)")
     parser.add_argument("--comparisons", type=int, default=100, help="of each kind (default: %(default)s)")
     parser.add_argument("--minutes", type=float, default=20, help="stop after that time (default: %(default)s)")
+    parser.add_argument("--programs", help="record and compare these alone, as c0,c20 (default: all)")
+    parser.add_argument("--prefix", default="", help="runs each program by this command, as 'chrt -f 10'")
     options = parser.parse_args()
     study = Study(options)
     complete = study.record() and study.study(options.comparisons)

@@ -19,14 +19,8 @@
 /* Largest change in the interval of a row that counts as the same. */
 #define SAME_WITHIN 0.1
 
-/*
- * Standard errors by which a change exceeds 0 if it is found in 9 of 10 comparisons, among the
- * number of rows that programs have.
- */
-#define FOUND_ERRORS 4.2
-
-/* The same for one test alone. */
-#define FOUND_ERRORS_OF_ONE 3.24
+/* Most runs of each side in a forecast. */
+#define FORECAST_MOST 1e6
 
 /* Degrees of freedom of the variance between runs. */
 static double freedom(const struct run_set *set)
@@ -69,18 +63,65 @@ struct measured_row measure(const struct run_set *set, const struct row_sums *su
 
 /*
  * Standard errors of the logarithm of a change. If nothing changed, both sides have the same number
- * of samples: `test` uses their mean. `interval` uses each side's own. `found` is the number of
- * errors by which a change exceeds 0 if it is found in 9 of 10 comparisons.
+ * of samples: `test` uses their mean. `interval` uses each side's own.
  */
 struct change_errors {
-	double test, interval, found, df;
+	double test, interval;
 };
+
+/* Tests that share the accepted risk. What is known of one row's variance helps the others. */
+struct test_family {
+	double risk;
+	double tests;	   /* number of rows */
+	double prior_df;   /* degrees of freedom of the variances' prior distribution */
+	double most_times; /* and of a variance, at most, as a multiple of one row's */
+};
+
+/* Degrees of freedom of a moderated variance, if one row alone has `own`. */
+static double moderated_freedom(const struct test_family *family, double own)
+{
+	return fmin(own + family->prior_df, own * family->most_times);
+}
+
+/*
+ * Returns the standard errors by which a change exceeds 0 if it is found in 9 of 10 comparisons,
+ * although no other row changed.
+ */
+static double found_errors(const struct test_family *family, double own_df)
+{
+	double df = moderated_freedom(family, own_df);
+	return student_errors_found(student_quantile(1 - family->risk / family->tests / 2, df), df);
+}
+
+/*
+ * Returns the number of runs of each side that find a difference of logarithms in 9 of 10
+ * comparisons, if its standard error is `error` for one run of each.
+ */
+static double forecast_runs(const struct test_family *family, double error, double difference)
+{
+	double low = SP_DIFF_LEAST_RUNS, high = FORECAST_MOST;
+	/* The more runs, the fewer errors, because the variance is better known. */
+	for (double runs = low; low < high; runs = floor((low + high) / 2)) {
+		double errors = found_errors(family, 2 * runs - 2);
+		double needed = ceil(pow(errors * error / difference, 2));
+		if (needed > runs) {
+			low = runs + 1;
+			high = fmax(low, fmin(high, needed));
+		} else {
+			high = runs;
+			low = fmax(low, needed);
+		}
+	}
+	return low;
+}
 
 /* Sets the change of a row. */
 static void set_change(const struct run_set *set, const struct measured_row *row,
-		       const struct change_errors *errors, struct sp_change *change)
+		       const struct change_errors *errors, const struct test_family *family,
+		       struct sp_change *change)
 {
 	double difference = row->logs[SP_DIFF_NEW] - row->logs[SP_DIFF_BASE];
+	double df = moderated_freedom(family, freedom(set));
 	*change = (struct sp_change){
 		.base = row->weight[SP_DIFF_BASE],
 		.now = row->weight[SP_DIFF_NEW],
@@ -88,20 +129,20 @@ static void set_change(const struct run_set *set, const struct measured_row *row
 		.p = NAN,
 	};
 	/* The error of one run is that of sampling, by a normal distribution. */
-	double t = errors->df > 0 ? student_quantile(0.975, errors->df) : INTERVAL_Z;
+	double t = df > 0 ? student_quantile(0.975, df) : INTERVAL_Z;
 	change->low = expm1(difference - t * errors->interval);
 	change->high = expm1(difference + t * errors->interval);
 	if (set->side_counts[0] < SP_DIFF_LEAST_RUNS || set->side_counts[1] < SP_DIFF_LEAST_RUNS)
 		return;
-	double runs = 2 / inverse_runs(set);
-	change->p = errors->test > 0 ? student_tail(difference / errors->test, errors->df)
+	change->p = errors->test > 0 ? student_tail(difference / errors->test, df)
 				     : difference == 0;
-	change->detectable = expm1(errors->found * errors->test);
+	change->detectable = expm1(found_errors(family, freedom(set)) * errors->test);
 	/*
 	 * A change of half the limit needs most runs. A forecast by the measured change would grow
 	 * with the runs where nothing changed.
 	 */
-	change->runs = ceil(runs * pow(errors->found * errors->test / (log1p(SAME_WITHIN) / 2), 2));
+	change->runs = forecast_runs(family, errors->test * sqrt(2 / inverse_runs(set)),
+				     log1p(SAME_WITHIN) / 2);
 }
 
 static void judge(struct sp_change *change, double risk)
@@ -141,12 +182,17 @@ struct sp_error *changes_test(const struct run_set *set, const struct measured_r
 	}
 	struct variance_prior prior = {.scale = 1};
 	double trend = df > 0 ? variance_trend_fit(factors, samples, count) : 0;
-	/* All rows together know the variance; a trend's end is known with a quarter of them. */
-	double all_df = df * (double)count / (trend > 0 ? 4 : 1);
 	for (size_t i = 0; i < count; i++)
 		factors[i] /= 1 + trend * samples[i];
 	if (df > 0)
 		prior = variance_prior_fit(factors, scratch, count, df);
+	/* All rows together know the variance; a trend's end is known with a quarter of them. */
+	const struct test_family family = {
+		.risk = set->risk,
+		.tests = (double)count,
+		.prior_df = prior.df,
+		.most_times = (double)count / (trend > 0 ? 4 : 1),
+	};
 	for (size_t i = 0; i < count; i++) {
 		double factor = 1, parts = 0;
 		if (df > 0)
@@ -158,10 +204,8 @@ struct sp_error *changes_test(const struct run_set *set, const struct measured_r
 		const struct change_errors errors = {
 			.test = sqrt(factor / fmax(samples[i], 0.5) * inverse_runs(set)),
 			.interval = sqrt(factor * parts),
-			.found = FOUND_ERRORS,
-			.df = fmin(df + prior.df, all_df),
 		};
-		set_change(set, &measured[i], &errors, &changes[i]);
+		set_change(set, &measured[i], &errors, &family, &changes[i]);
 		scratch[i] = changes[i].p;
 	}
 	bool tested = count && !isnan(scratch[0]);
@@ -201,8 +245,9 @@ void total_test(const struct run_set *set, struct sp_change *change)
 	}
 	double df = freedom(set);
 	double error = df > 0 ? sqrt(squares / df * inverse_runs(set)) : INFINITY;
-	const struct change_errors errors = {error, error, FOUND_ERRORS_OF_ONE, df};
-	set_change(set, &total, &errors, change);
+	const struct change_errors errors = {error, error};
+	const struct test_family family = {.risk = set->risk, .tests = 1, .most_times = 1};
+	set_change(set, &total, &errors, &family, change);
 	if (set->by_share)
 		change->p = NAN;
 	judge(change, set->risk);

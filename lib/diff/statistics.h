@@ -19,6 +19,12 @@ double student_tail(double t, double df);
 double student_quantile(double p, double df);
 
 /*
+ * Returns the change, in standard errors, for which t exceeds `critical` in 9 of 10 comparisons: the
+ * mean of a noncentral t of `df` degrees of freedom. Exact to 0.2 % for df >= 2.
+ */
+double student_errors_found(double critical, double df);
+
+/*
  * Replaces each p by the smallest probability of any false verdict at which it counts as found
  * (Holm 1979). `order` is scratch memory for `count` indexes.
  */

@@ -23,6 +23,10 @@
 #define HOT_MOST 5
 #define HOT_LEAST 0.02
 
+/* Most functions that are named by total, and their least share. */
+#define TOTAL_MOST 5
+#define TOTAL_LEAST 0.05
+
 /* Outermost and innermost functions of a stack that are named. */
 #define OUTER_MOST 3
 #define INNER_MOST 4
@@ -64,6 +68,7 @@ struct explanation {
 	const struct sp_timeline *timeline;
 	struct hot hot[HOT_MOST];
 	size_t count;
+	const struct sp_row *totals[TOTAL_MOST + 1]; /* largest first; NULL: end */
 };
 
 static bool is_node_of(const struct sp_row *row, const struct sp_tree_node *node)
@@ -149,6 +154,24 @@ static void find_lines(struct explanation *explanation, const struct sp_profile 
 	}
 }
 
+/* Finds callers with the largest totals. Start-up code has all of the weight, a leaf has no callees. */
+static void find_totals(struct explanation *explanation)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < explanation->profile->row_count; i++) {
+		const struct sp_row *row = sp_profile_row(explanation->profile, i);
+		double share = row->total.share.value;
+		if (!row->function || share < TOTAL_LEAST || share >= PASSED_SHARE ||
+		    row->self.share.value >= PASSED_SHARE * share)
+			continue;
+		size_t at = count < TOTAL_MOST ? count++ : TOTAL_MOST;
+		for (; at && explanation->totals[at - 1]->total.share.value < share; at--)
+			explanation->totals[at] = explanation->totals[at - 1];
+		explanation->totals[at] = row;
+	}
+	explanation->totals[count] = NULL;
+}
+
 static void find_answer(const struct report *report, struct explanation *explanation)
 {
 	const struct sp_profile *profile = report->profiles[0];
@@ -164,6 +187,7 @@ static void find_answer(const struct report *report, struct explanation *explana
 		add_times(explanation);
 	for (size_t i = 0; i < explanation->count; i++)
 		find_window(&explanation->hot[i]);
+	find_totals(explanation);
 }
 
 /* Time at which a part begins, in seconds since the first sample. */
@@ -295,6 +319,23 @@ static void put_hot(const struct explanation *explanation, const struct hot *hot
 					share));
 }
 
+static void put_totals(const struct explanation *explanation, FILE *out)
+{
+	char *text, buffer[4 * NAME_MOST], share[FORMAT_SIZE];
+	size_t size;
+	if (!explanation->totals[0])
+		return;
+	FILE *stream = text_stream_open(&text, &size);
+	for (const struct sp_row *const *row = explanation->totals; *row; row++)
+		fprintf(stream, "%s%s %s", row > explanation->totals ? ", " : "",
+			format_share((*row)->total.share.value, share),
+			short_name(explanation->report, (*row)->function, buffer, sizeof(buffer)));
+	text_stream_close(stream, &text);
+	int column = fprintf(out, "by total (with callees): ");
+	term_wrap(&explanation->report->term, text, column, 2, 0, out);
+	free(text);
+}
+
 static void put_head(const struct explanation *explanation, FILE *out)
 {
 	const struct report *report = explanation->report;
@@ -353,6 +394,7 @@ static void put_text(const struct explanation *explanation, FILE *out)
 			   out);
 	for (size_t i = 0; i < explanation->count; i++)
 		put_hot(explanation, &explanation->hot[i], out);
+	put_totals(explanation, out);
 	fputs("\nmore: ", out);
 	term_put(&report->term, command, 0, out);
 	fputs(" --callers FUNCTION; -S FUNCTION -s srcline; -s tid; -g\n", out);
@@ -417,6 +459,7 @@ static void put_json(const struct explanation *explanation, FILE *out)
 	struct json json = {.out = out};
 	struct shown_finding findings[FINDINGS_SHOWN_MAX];
 	size_t all, shown = findings_shown(report, findings, &all);
+	char buffer[4 * NAME_MOST];
 	json_begin_lines(&json, NULL, '{');
 	json_unsigned(&json, "sprof", 1);
 	json_string(&json, "event", profile->event);
@@ -430,6 +473,15 @@ static void put_json(const struct explanation *explanation, FILE *out)
 	json_begin_lines(&json, "hot", '[');
 	for (size_t i = 0; i < explanation->count; i++)
 		put_hot_json(explanation, &explanation->hot[i], &json);
+	json_end_lines(&json, ']');
+	json_begin_lines(&json, "totals", '[');
+	for (const struct sp_row *const *row = explanation->totals; *row; row++) {
+		json_begin(&json, NULL, '{');
+		json_string(&json, "function",
+			    short_name(report, (*row)->function, buffer, sizeof(buffer)));
+		json_double(&json, "total", (*row)->total.share.value);
+		json_end(&json, '}');
+	}
 	json_end_lines(&json, ']');
 	json_begin_lines(&json, "findings", '[');
 	for (size_t i = 0; i < shown; i++) {

@@ -65,6 +65,22 @@ TEST(student_is_that_of_r)
 		near(student_quantile(0.975, df[j]), quantiles[j]);
 }
 
+/* uniroot(function(n) pt(critical, df, n, lower.tail = FALSE) - 0.9, c(0, 37)), as power.t.test() */
+TEST(changes_found_in_9_of_10_comparisons_are_those_of_r)
+{
+	static const struct {
+		double df, critical, wanted;
+	} cases[] = {
+		{2, 4.302653, 6.795614},  {4, 2.776445, 4.395862},  {4, 8.121637, 11.53252},
+		{8, 3.832519, 5.489111},  {18, 2.100922, 3.429447}, {40, 3.473183, 4.826372},
+		{200, 1.971896, 3.257207},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		double errors = student_errors_found(cases[i].critical, cases[i].df);
+		ck_assert_double_eq_tol(errors / cases[i].wanted, 1, 0.002);
+	}
+}
+
 /* p.adjust(p, "holm") */
 TEST(adjusted_probabilities_are_those_of_r)
 {
@@ -318,8 +334,8 @@ TEST(runs_compared_with_themselves_are_the_same)
 	sp_diff_free(diff);
 }
 
-/* Returns the forecast of runs for exact times of runs that differ by some percent. */
-static double forecast(double change, double spread)
+/* Returns the total's change, with forecasts, for exact times of runs that differ by some percent. */
+static struct sp_change forecast(double change, double spread)
 {
 	static const double sizes[] = {-1, 0, 1};
 	struct sp_diff *diff;
@@ -335,18 +351,28 @@ static double forecast(double change, double spread)
 		sp_diff_set_count(diff, 1e9 * (i % 2 ? change : 1) * exp(sizes[i / 2] * spread));
 	}
 	run(diff, false);
-	double runs = sp_diff_total(diff)->runs;
+	struct sp_change total = *sp_diff_total(diff);
 	sp_diff_free(diff);
-	return runs;
+	return total;
 }
 
-TEST(the_number_of_runs_that_decide_follows_from_their_differences_alone)
+/*
+ * sd: 0.1, three runs a side. power.t.test(sd = sd, delta = log(1.1) / 2, power = 0.9) for runs;
+ * power.t.test(n = 3, sd = sd, power = 0.9) for the change that they find.
+ */
+TEST(forecasts_are_those_of_r)
 {
-	/* n (FOUND_ERRORS_OF_ONE * s * sqrt(2 / 3) / (ln 1.1 / 2))^2 */
-	double expected = ceil(3 * pow(3.24 * 0.1 * sqrt(2.0 / 3) / (log(1.1) / 2), 2));
-	near(forecast(1.001, 0.1), expected);
-	near(forecast(1.2, 0.1), expected);
-	ck_assert_double_gt(forecast(1.001, 0.2), 3.9 * expected);
+	static const struct {
+		double spread, runs, detectable;
+	} cases[] = {
+		{0.1, 94, 0.35890779}, {0.2, 372, 0.71781558}, {0.01, 3, 0.035890779}};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct sp_change small = forecast(1.001, cases[i].spread);
+		near(small.runs, cases[i].runs);
+		/* It does not depend on the measured change. */
+		near(forecast(1.2, cases[i].spread).runs, cases[i].runs);
+		ck_assert_double_eq_tol(log1p(small.detectable) / cases[i].detectable, 1, 0.002);
+	}
 }
 
 /* Addresses of functions stand for them in one build, and for nothing in another one. */

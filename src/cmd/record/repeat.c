@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
+#include <sprof/diff.h>
 #include <sprof/private/command.h>
 #include "cmd/common/session.h"
 #include "cmd/record/record.h"
@@ -326,6 +327,22 @@ static bool make_folder(const char *folder)
 	return false;
 }
 
+/* Prints what an early end leaves. */
+static void print_rest(const struct repeat *repeat)
+{
+	size_t counts[2] = {0, 0};
+	for (size_t i = 0; i < repeat->run_count; i++)
+		counts[repeat->runs[i].side]++;
+	const char *cause = interrupted ? "interrupted: " : "";
+	if (!repeat->run_count)
+		diag_say("%sno run is complete, and %s is not kept", cause, repeat->folder);
+	else
+		diag_say("%s%s has %zu complete run%s", cause, repeat->folder, repeat->run_count,
+			 repeat->run_count == 1 ? "" : "s");
+	if (counts[SP_DIFF_BASE] && counts[SP_DIFF_NEW])
+		diag_more("'sprof diff %s' compares them.", repeat->folder);
+}
+
 /* Runs all rounds. Returns 0 if there is something to compare, else the status to end with. */
 static int run_rounds(struct repeat *repeat)
 {
@@ -350,8 +367,8 @@ static int run_rounds(struct repeat *repeat)
 		status = status ?: EXIT_RECORDER;
 	if (!repeat->run_count)
 		rmdir(repeat->folder);
-	else if (status || interrupted)
-		diag_say("%s has %zu runs", repeat->folder, repeat->run_count);
+	if (status || interrupted)
+		print_rest(repeat);
 	return status ?: interrupted ? 128 + interrupted : 0;
 }
 
