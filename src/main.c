@@ -124,8 +124,9 @@ static const struct {
 	 "  sprof record -o report.html ./program\n"
 	 "  sprof report -o report.html --open\n"},
 	{"build make compile scripts processes",
-	 "Find the slow files of a build, or the slow processes of a script:\n"
+	 "Find the slow programs and files of a build, or the slow processes of a script:\n"
 	 "  sprof record make -j2\n"
+	 "  sprof report -s comm               by program: all its processes are one row\n"
 	 "  sprof report -s argument,comm      by file that a program was called with\n"
 	 "  sprof report --processes           tree of processes, with their children\n"},
 	{"allocation allocations malloc memory heap",

@@ -74,23 +74,24 @@ static void *load(void)
 /* Remedies of a distribution that has a server: without --debuginfod, and with it. */
 struct server {
 	const char *id, *use, *set;
+	bool alone; /* distributions that are like it compile their packages anew */
 };
 
-#define SERVER(id, url)                                                                   \
+#define SERVER(id, url, alone)                                                            \
 	{                                                                                 \
 		id, "use --debuginfod with DEBUGINFOD_URLS=" url OR_INSTALL,              \
-			"set DEBUGINFOD_URLS=" url OR_INSTALL                             \
+			"set DEBUGINFOD_URLS=" url OR_INSTALL, alone                      \
 	}
 
 /* Distributions precede those that they are made from, as ID_LIKE may name both. */
 static const struct server servers[] = {
-	SERVER("ubuntu", "https://debuginfod.ubuntu.com"),
-	SERVER("debian", "https://debuginfod.debian.net"),
-	SERVER("centos", "https://debuginfod.centos.org"),
-	SERVER("fedora", "https://debuginfod.fedoraproject.org"),
-	SERVER("arch", "https://debuginfod.archlinux.org"),
-	SERVER("opensuse", "https://debuginfod.opensuse.org"),
-	SERVER("void", "https://debuginfod.voidlinux.org"),
+	SERVER("ubuntu", "https://debuginfod.ubuntu.com", false),
+	SERVER("debian", "https://debuginfod.debian.net", false),
+	SERVER("centos", "https://debuginfod.centos.org", true),
+	SERVER("fedora", "https://debuginfod.fedoraproject.org", true),
+	SERVER("arch", "https://debuginfod.archlinux.org", false),
+	SERVER("opensuse", "https://debuginfod.opensuse.org", false),
+	SERVER("void", "https://debuginfod.voidlinux.org", false),
 };
 
 /* Returns whether the line of a key, "ID=" or "ID_LIKE=", has this word. */
@@ -121,7 +122,8 @@ static const struct server *find_server(const struct sp_ctx *ctx)
 		return NULL;
 	for (size_t key = 0; key < count_of(keys); key++)
 		for (size_t i = 0; i < count_of(servers); i++)
-			if (has_word(text, keys[key], servers[i].id))
+			if (!(key && servers[i].alone) &&
+			    has_word(text, keys[key], servers[i].id))
 				return &servers[i];
 	return NULL;
 }

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/io.h"
 #include "base/vec.h"
+#include "elf/debuginfod.h"
 #include "symbol/jit_files.h"
 #include "symbol/kernel_tables.h"
 #include "symbol/kept_names.h"
@@ -655,7 +656,7 @@ bool resolver_is_stored(const struct resolver *resolver, const struct module *mo
 
 const char *resolver_debug_remedy(const struct resolver *resolver)
 {
-	return source_debug_remedy(&resolver->env);
+	return debuginfod_remedy(resolver->env.ctx);
 }
 
 enum resolver_problem resolver_sources_problem(const struct resolver *resolver,

@@ -116,8 +116,8 @@ struct source {
 			  uint16_t *machine_ret);
 };
 
-/* Returns the remedy for an ELF file without symbols or debug information. */
-const char *source_debug_remedy(const struct source_env *env);
+/* Returns the remedy for a module's ELF file without symbols or debug information. */
+const char *source_debug_remedy(const struct source_env *env, const struct module *module);
 
 extern const struct source source_code, source_elf, source_jitdump, source_kallsyms, source_ko,
 	source_perfmap, source_python, source_recorded, source_vmlinux_found, source_vmlinux_given;

@@ -96,9 +96,12 @@ static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *
 	return names->embedded ? add_table(names, names->embedded, SYMTAB_FULL, diagnosis) : NULL;
 }
 
-const char *source_debug_remedy(const struct source_env *env)
+const char *source_debug_remedy(const struct source_env *env, const struct module *module)
 {
-	return debuginfod_remedy(env->ctx);
+	/* No server has a file that its user built. */
+	return module_is_distributed(module)
+		       ? debuginfod_remedy(env->ctx)
+		       : "build it with -g, and do not strip it, or install its debug symbols";
 }
 
 static const enum resolver_problem problem_of[] = {
@@ -219,7 +222,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	bool complete = module->kind == MODULE_VDSO || symtab_exists(names->runtime) || names->debug ||
 			names->embedded;
 	if (!complete && diagnosis->problem == RESOLVER_OK)
-		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, source_debug_remedy(env),
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, source_debug_remedy(env, module),
 			      "%s is stripped; no debug file found", names->runtime->path);
 	TRY(table_seal(&names->table, complete ? TABLE_REACH_ANY : STRIPPED_REACH));
 	TRY(add_plt(names));
@@ -449,7 +452,7 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 	if (!error && go)
 		return NULL;
 	if (!error && !image) {
-		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, source_debug_remedy(env),
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, source_debug_remedy(env, module),
 			      "%s has no debug information; no debug file found",
 			      names->runtime->path);
 		return NULL;

@@ -39,7 +39,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 		const char *remedy =
 			module->kind == MODULE_FILE &&
 					stored->symbols_problem.problem == RESOLVER_NO_SYMBOLS
-				? source_debug_remedy(env)
+				? source_debug_remedy(env, module)
 				: NULL;
 		diagnosis_clear(diagnosis);
 		if (stored->symbols_problem.problem > RESOLVER_OK &&

@@ -27,7 +27,8 @@ setting() {
 if [ "$(id -u)" = 0 ] && setting 1 true 2>"$tmp/err"; then
 	status "root is refused if links of others are followed in /tmp" 125 \
 		setting 0 "$SPROF" record --runtime-names -o "$tmp/none" true
-	says "the message has the remedy" 'sysctl fs.protected_symlinks=1 fs.protected_hardlinks=1'
+	says "the message has the remedy, as one command" \
+		'sysctl fs.protected_symlinks=1 fs.protected_hardlinks=1 && '
 	as="setting 1"
 elif [ "$(id -u)" = 0 ] && grep -q 0 /proc/sys/fs/protected_symlinks; then
 	skip_all "fs.protected_symlinks is 0, and there are no mount namespaces"

@@ -223,6 +223,10 @@ TEST(the_cause_of_missing_server_requests_is_the_remedy)
 	const char *text, *remedy;
 	ck_assert_int_eq(resolver_sources_problem(r.resolver, &r.module, &text, &remedy),
 			 RESOLVER_NO_SYMBOLS);
+	/* The case's file is in no package: no server can have it. */
+	ck_assert_msg(strstr(remedy, "build it with -g") && !strstr(remedy, "debuginfod"), "%s",
+		      remedy);
+	remedy = resolver_debug_remedy(r.resolver);
 	ck_assert_msg(strstr(remedy, "DEBUGINFOD_URLS") || strstr(remedy, "--with-debuginfod"),
 		      "%s", remedy);
 	if (strstr(remedy, "--with-debuginfod"))
@@ -232,6 +236,9 @@ TEST(the_cause_of_missing_server_requests_is_the_remedy)
 	static const char *const releases[][2] = {
 		{"NAME=\"Debian\"\nID=debian\n", "=https://debuginfod.debian.net,"},
 		{"ID_LIKE=\"ubuntu debian\"\nID=mint\n", "=https://debuginfod.ubuntu.com,"},
+		{"ID=\"centos\"\nID_LIKE=\"rhel fedora\"\n", "=https://debuginfod.centos.org,"},
+		{"ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n", "to a debuginfod server,"},
+		{"ID=\"rhel\"\nID_LIKE=\"fedora\"\n", "to a debuginfod server,"},
 		{"ID=\"debian-like\"\n", "to a debuginfod server,"},
 		{"ID=", "to a debuginfod server,"},
 	};

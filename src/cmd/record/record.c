@@ -128,8 +128,12 @@ static bool runtime_names_set(const struct record_options *options, bool quiet, 
 		diag_say("--runtime-names: other users' links in /tmp could make runtimes of root "
 			 "overwrite any file");
 		print_one_runtime(options);
-		diag_more("To protect them: sudo sysctl fs.protected_symlinks=1 "
-			  "fs.protected_hardlinks=1");
+		char *text = strdup("sysctl fs.protected_symlinks=1 fs.protected_hardlinks=1 &&");
+		for (const char *const *word = options->output.cmdline; text && *word; word++)
+			text = text_append_word(text, *word);
+		if (text)
+			diag_more("To protect them, and record: %s", text);
+		free(text);
 		diag_more("Or record as an ordinary user: links lead runtimes to that user's "
 			  "files alone.");
 		return false;

@@ -43,7 +43,7 @@ static const struct {
 	{"weight1", "is perf's name of local_weight"},
 	{"weight2", "is perf's name of local_ins_lat"},
 	{"weight3", "is perf's name of local_p_stage_cyc"},
-	{"program", "is no key: use argument, comm or dso"},
+	{"program", "is no key: use comm (all processes of a program), argument or dso"},
 	{"file", "is no key: use argument (files of command lines), srcfile or dso"},
 	{"line", "is no key: use srcline"},
 	{"thread", "is no key: use tid, or -T"},
