@@ -21,6 +21,7 @@ src_libcommand_la_SOURCES = \
 	src/output_file.c src/output_file.h \
 	src/pager.c src/pager.h \
 	src/progress.c src/progress.h \
+	src/recorded_options.c src/recorded_options.h \
 	src/source_files.c src/source_files.h \
 	src/term.c src/term.h \
 	src/text.c src/text.h \

@@ -216,6 +216,54 @@ bool option_parse_choice(const struct option *option, const char *text)
 	return true;
 }
 
+static void store(const struct option *option, uint64_t number)
+{
+	if (option->size == sizeof(bool))
+		*(bool *)option->value = number;
+	else if (option->size == sizeof(uint32_t))
+		*(uint32_t *)option->value = (uint32_t)number;
+	else
+		*(uint64_t *)option->value = number;
+}
+
+bool option_parse_set(const struct option *option, const char *text)
+{
+	(void)text;
+	store(option, option->number);
+	return true;
+}
+
+bool option_parse_bits(const struct option *option, const char *text)
+{
+	(void)text;
+	*(uint64_t *)option->value |= option->number;
+	return true;
+}
+
+bool option_parse_word(const struct option *option, const char *text)
+{
+	const char *word = option->wanted;
+	for (uint64_t number = option->number; *word; number++) {
+		size_t size = strcspn(word, ", ");
+		if (strlen(text) == size && !strncmp(text, word, size)) {
+			store(option, number);
+			return true;
+		}
+		word += size;
+		word += !strncmp(word, " or ", 4) ? 4 : strspn(word, ", ");
+	}
+	return option_reject(option, text, option->wanted);
+}
+
+bool option_parse_up_to(const struct option *option, const char *text)
+{
+	uint64_t number = 1;
+	if (text && !option_text_number(text, 1, option->number, &number))
+		return option_reject(option, text, option->wanted);
+	store(option, number);
+	return true;
+}
+
 static void option_negate(const struct option *option)
 {
 	if (option->parse == option_parse_choice)

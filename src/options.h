@@ -28,6 +28,9 @@ struct option {
 	const char *argument; /* argument's name in the help; NULL: takes none */
 	const char *help;     /* wrapped to lines; a newline in it counts as a blank */
 	void *value;
+	size_t size;          /* bytes of *value, for the parsers of words and numbers */
+	uint64_t number;      /* value to set, bits to add, value of the first word, or largest number */
+	const char *wanted;   /* valid arguments: "auto, cpu or task", "a priority, 1 to 99" */
 	option_parse_fn *parse;
 	bool optional;        /* the argument may be left out at the end or before another option */
 	bool attached;        /* an optional argument must be attached: -zN, --name=N */
@@ -84,6 +87,32 @@ struct option {
 	 .value = OPTION_TYPED(value_, struct option_numbers *), .parse = option_parse_numbers, \
 	 __VA_ARGS__}
 
+/* Option that stores a constant in an enum or number. */
+#define OPTION_SET(letter_, name_, value_, number_, help_, ...)                             \
+	{.letter = (letter_), .name = (name_), .help = (help_), .value = (value_),          \
+	 .size = sizeof(*(value_)), .number = (number_), .parse = option_parse_set, __VA_ARGS__}
+
+/* Option that adds bits to a uint64_t. */
+#define OPTION_BITS(letter_, name_, value_, bits_, help_, ...)                              \
+	{.letter = (letter_), .name = (name_), .help = (help_),                             \
+	 .value = OPTION_TYPED(value_, uint64_t *), .number = (bits_),                      \
+	 .parse = option_parse_bits, __VA_ARGS__}
+
+/*
+ * Option with one of the words in `words_`, "auto, cpu or task". Stores the word's position, from
+ * 0, in a bool or an enum; `.number` is added to it.
+ */
+#define OPTION_WORD(letter_, name_, argument_, value_, words_, help_, ...)                  \
+	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
+	 .value = (value_), .size = sizeof(*(value_)), .wanted = (words_),                  \
+	 .parse = option_parse_word, __VA_ARGS__}
+
+/* Option with a number from 1 to `most_`; an optional argument that is left out is 1. */
+#define OPTION_UP_TO(letter_, name_, argument_, value_, most_, wanted_, help_, ...)         \
+	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
+	 .value = (value_), .size = sizeof(*(value_)), .number = (most_),                   \
+	 .wanted = (wanted_), .parse = option_parse_up_to, __VA_ARGS__}
+
 /*
  * Option of any other type, parsed by the command's function `parse`. Takes no argument if `argument_`
  * is NULL.
@@ -107,7 +136,8 @@ struct option {
 
 #define OPTION_END {0}
 
-option_parse_fn option_parse_flag, option_parse_off, option_parse_choice, option_parse_string,
+option_parse_fn option_parse_flag, option_parse_off, option_parse_choice, option_parse_set,
+	option_parse_bits, option_parse_word, option_parse_up_to, option_parse_string,
 	option_parse_number, option_parse_percent, option_parse_strings, option_parse_numbers;
 
 /* option_parse_percent() is for OPTION_CALL with a double: "2" and "2%" are 0.02. */

@@ -542,11 +542,18 @@ static void life_at(const struct task_states *states, const struct task_life *li
 	*ret = interval_at(states, &pieces[at], time_ns);
 }
 
+/* Returns the thread's life at that time, or NULL. */
+static const struct task_life *life_of(const struct task_states *states, uint32_t tid,
+				       uint64_t time_ns)
+{
+	size_t index = task_states_lifetime(states, tid, time_ns);
+	return index != SIZE_MAX ? &states->lives.items.items[index] : NULL;
+}
+
 bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t time_ns,
 		    struct task_interval *ret)
 {
-	size_t index = task_states_lifetime(states, tid, time_ns);
-	const struct task_life *life = index != SIZE_MAX ? &states->lives.items.items[index] : NULL;
+	const struct task_life *life = life_of(states, tid, time_ns);
 	if (!life || time_ns > life->totals.end_ns)
 		return false;
 	life_at(states, life, time_ns, ret);
@@ -594,8 +601,7 @@ void task_states_each(const struct task_states *states, size_t index, uint64_t f
 bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint64_t time_ns,
 			   struct task_interval *ret)
 {
-	size_t index = task_states_lifetime(states, tid, time_ns);
-	const struct task_life *life = index != SIZE_MAX ? &states->lives.items.items[index] : NULL;
+	const struct task_life *life = life_of(states, tid, time_ns);
 	if (!life)
 		return false;
 	const struct task_event *events = states->events.items.items + life->first;
@@ -704,8 +710,7 @@ static bool wakeup_at(const struct task_states *states, const struct task_life *
 bool task_states_wakeup(const struct task_states *states, uint32_t tid, uint64_t time_ns,
 			struct task_wakeup *ret)
 {
-	size_t index = task_states_lifetime(states, tid, time_ns);
-	const struct task_life *life = index != SIZE_MAX ? &states->lives.items.items[index] : NULL;
+	const struct task_life *life = life_of(states, tid, time_ns);
 	if (!life)
 		return false;
 	const struct task_event *events = states->events.items.items + life->first;

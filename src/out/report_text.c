@@ -16,8 +16,9 @@
 #include "out/findings_output.h"
 #include "out/format_value.h"
 #include "out/table.h"
-#include "out/time_line.h"
 #include "out/thread_times.h"
+#include "out/time_line.h"
+#include "recorded_options.h"
 
 /* Text after a command with words that 'sprof archive' has hidden. */
 #define HIDDEN " (other arguments hidden)"
@@ -249,25 +250,13 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
  */
 static bool hides_waits(const struct report *report, const struct sp_profile *profile)
 {
-	static const char *const others[] = {"--all-cpus", "--cpu", "--cgroup", "--unit",
-					     "--uid", "--tid"};
+	const char *const *command;
 	const struct perf_event_attr *attr = report_attr(report, profile);
-	if (report->recording_count != 1 || report->live || !report->info->cmdline || !attr ||
-	    attr->exclude_kernel || report->duration_ns < MOSTLY_WAITS_LEAST_NS ||
-	    profile->weight >= report->duration_ns / 2 ||
-	    recordings_have_waits(report->recordings, 1))
-		return false;
-	const char *const *words = report->info->cmdline;
-	size_t program = sp_recorded_program(words);
-	/* In options of one letter, its value may have these letters, too: there is no advice. */
-	for (size_t i = 1; words[i] && (!program || i < program); i++) {
-		for (size_t j = 0; j < sizeof(others) / sizeof(*others); j++)
-			if (!strncmp(words[i], others[j], strlen(others[j])))
-				return false;
-		if (words[i][0] == '-' && words[i][1] != '-' && strpbrk(words[i], "aCGtu"))
-			return false;
-	}
-	return true;
+	return report->recording_count == 1 && !report->live && report->info->cmdline && attr &&
+	       !attr->exclude_kernel && report->duration_ns >= MOSTLY_WAITS_LEAST_NS &&
+	       profile->weight < report->duration_ns / 2 &&
+	       !recordings_have_waits(report->recordings, 1) &&
+	       recorded_extent(report->info->cmdline, &command) != RECORDED_OTHERS;
 }
 
 /* Adds the total weight in its unit, such as seconds of CPU time. */

@@ -69,4 +69,11 @@ wait $target 2>"$tmp/out"
 dumps=$(ls "$file".2* | wc -l)
 check "--overwrite: each SIGUSR2 writes a file ($dumps)" test "$dumps" -ge 2
 result "--overwrite" $status "$file"*
+
+# SCHED_FIFO is 1; field 40 of stat is the priority.
+if chrt -f 7 true 2>"$tmp/err"; then
+	"$SPROF" record -q --no-summary -r 7 -o "$file" sh -c 'cat /proc/$PPID/task/*/stat' >"$tmp/stat" 2>"$tmp/err"
+	check "-r sets the priority of a thread that reads the buffers" \
+		awk '{ sub(/.*[)] /, ""); found = found || $38 == 7 } END { exit !found }' "$tmp/stat"
+fi
 finish

@@ -399,34 +399,21 @@ static bool parse_stdio(const struct option *option, const char *text)
 	return parse_format(option, "text");
 }
 
-static bool parse_style(const struct option *option, const char *text)
-{
-	*(bool *)option->value = !strcmp(text, "intel");
-	return !strcmp(text, "intel") || !strcmp(text, "att") ||
-	       option_reject(option, text, "att or intel");
-}
-
-static bool parse_percent_type(const struct option *option, const char *text)
-{
-	*(bool *)option->value = !strcmp(text, "global-period");
-	return !strcmp(text, "global-period") || !strcmp(text, "local-period") ||
-	       option_reject(option, text, "local-period or global-period");
-}
-
 static void add_options(struct annotate_arguments *a, struct option_table *table)
 {
 	const struct option group[] = {
 		OPTION_GROUP("Code:"),
 		OPTION_STRING('s', "symbol", "FUNCTION", &a->function,
 			      "show FUNCTION, as named in a report (also as an operand)"),
-		OPTION_CALL('M', "disassembler-style", "STYLE", &a->request.intel, parse_style,
+		OPTION_WORD('M', "disassembler-style", "STYLE", &a->request.intel, "att or intel",
 			    "write x86 instructions in the style att (default) or intel"),
 		OPTION_CHOICE(0, "source", &a->source, "show functions and source lines"),
 		OPTION_FLAG(0, "asm-raw", &a->codes, "show the bytes of instructions"),
 		OPTION_FLAG(0, "whole", &a->request.whole,
 			    "show all instructions of functions above 16 KiB, too"),
 		OPTION_FLAG('n', "show-nr-samples", &a->samples, "show numbers of samples"),
-		OPTION_CALL(0, "percent-type", "TYPE", &a->request.is_global, parse_percent_type,
+		OPTION_WORD(0, "percent-type", "TYPE", &a->request.is_global,
+			    "local-period or global-period",
 			    "show shares of the function (local-period, default) or of the event "
 			    "(global-period)"),
 	};

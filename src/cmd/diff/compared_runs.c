@@ -4,95 +4,19 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sprof/private/command.h>
 #include "cmd/common/recordings.h"
 #include "cmd/diff/comparison.h"
 #include "diag.h"
 #include "input.h"
 #include "memory.h"
 #include "progress.h"
+#include "recorded_options.h"
 #include "text.h"
 
 /* Part of the samples that may be lost without a note. */
 #define LOST_LIMIT 0.01
 
-/* -- What a recording is of ------------------------------------------------- */
-
-/*
- * Options of `record` by which a recording is not of one whole run, and others with an argument,
- * which may follow as a word of its own.
- */
-static const char part_letters[] = "aptuCGD", argument_letters[] = "ptuCGDeFcmokrj";
-static const char *const part_names[] = {
-	"all-cpus", "pid", "tid", "uid", "cpu", "cgroup", "unit", "duration", "delay", "overwrite",
-};
-static const char *const argument_names[] = {
-	"event", "freq", "count", "scope", "inherit", "filter", "pfm-events", "call-graph",
-	"unwind", "max-stack", "control", "clockid", "output", "max-size", "keep", "mmap-pages",
-	"realtime", "off-cpu-thresh", "branch-filter", "repeat", "versus", "affinity",
-	"mmap-flush", "switch-max-files", "switch-output-event", "wakeup-events",
-	"proc-map-timeout",
-};
-
-/* Options with at most an attached argument. Their names begin those of others. */
-static const char *const short_names[] = {"off-cpu", "switch-output"};
-
-/* Returns whether the name, up to '=', begins a name of the list, with three letters or more. */
-static bool has_name(const char *const *names, size_t count, const char *name)
-{
-	size_t size = strcspn(name, "=");
-	for (size_t i = 0; i < count && size >= 3; i++)
-		if (!strncmp(names[i], name, size))
-			return true;
-	return false;
-}
-#define HAS_NAME(names, name) has_name(names, sizeof(names) / sizeof(*(names)), name)
-
-/*
- * Returns the number of words of an option or operand; 0: the option selects other than a whole
- * run.
- */
-static size_t option_words(const char *word)
-{
-	if (*word != '-')
-		return 1;
-	for (size_t i = 0; i < sizeof(short_names) / sizeof(*short_names); i++)
-		if (word[1] == '-' && !strcmp(word + 2, short_names[i]))
-			return 1;
-	if (word[1] == '-')
-		return HAS_NAME(part_names, word + 2)				  ? 0
-		       : !strchr(word, '=') && HAS_NAME(argument_names, word + 2) ? 2
-										  : 1;
-	for (size_t i = 1; word[i]; i++) {
-		if (strchr(part_letters, word[i]))
-			return 0;
-		if (strchr(argument_letters, word[i]))
-			return word[i + 1] ? 1 : 2;
-	}
-	return 1;
-}
-
-/* Finds the recorded command in the words of `record`. Returns NULL if it is not one whole run. */
-static const char *const *find_command(const char *const *words)
-{
-	size_t at = 0, program = sp_recorded_program(words);
-	while (words[at] && strcmp(words[at], "record"))
-		at++;
-	at += words[at] != NULL;
-	while (program ? at < program : words[at] && *words[at] == '-') {
-		if (!strcmp(words[at], "--"))
-			break;
-		size_t count = option_words(words[at]);
-		if (!count)
-			return NULL;
-		for (; count && words[at]; count--)
-			at++;
-	}
-	if (program)
-		return words + program;
-	at += words[at] && !strcmp(words[at], "--");
-	return words[at] ? words + at : NULL;
-}
+/* -- Commands -------------------------------------------------------------- */
 
 /* Returns the words joined by blanks, for the caller to free. */
 static char *join_words(const char *const *words)
@@ -119,9 +43,11 @@ static char *quote_options(const char *const *words, const char *const *command)
 		return NULL;
 	char *text = xstrdup("");
 	for (const char *const *word = words + 2; word < command && strcmp(*word, "--");) {
-		size_t count = option_words(*word);
+		enum recorded_extent extent;
+		size_t count = recorded_option(*word, &extent);
 		bool single = !strncmp(*word, "-o", 2) || !strncmp(*word, "-q", 2) ||
-			      (!strncmp(*word, "--", 2) && HAS_NAME(single_names, *word + 2));
+			      (!strncmp(*word, "--", 2) &&
+			       RECORDED_HAS_NAME(single_names, *word + 2));
 		for (; count && word < command; count--, word++)
 			if (!single)
 				text = text_append_word(text, *word);
@@ -149,7 +75,9 @@ static void describe_run(struct diff_run *run, const struct sp_reader *reader,
 			 const struct sp_event *event)
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
-	const char *const *command = info->cmdline ? find_command(info->cmdline) : NULL;
+	const char *const *command = NULL;
+	if (info->cmdline && recorded_extent(info->cmdline, &command) != RECORDED_RUN)
+		command = NULL;
 	run->path = copy_text(info->path);
 	run->cpu = copy_text(info->cpudesc);
 	run->event = copy_text(event->name);

@@ -49,67 +49,34 @@ static void add(struct bin_counts *slice, const struct bin_counts *more)
 	slice->throttled_ns += more->throttled_ns;
 }
 
-/*
- * Adds up neighbouring slices in pairs, which doubles the width of a slice. `first` is the number of
- * the first slice before.
- */
-static void halve(struct slice_row *row, uint64_t first)
+/* Moves a row's slices: the first gets the number `to`, and 1 << `wider` slices become one. */
+static void move_row(struct slice_row *row, uint64_t from, unsigned int wider, uint64_t to)
 {
-	struct slice_row halved = {0};
-	for (size_t i = 0; i < SLICES; i++)
-		add(&halved.slices[((first + i) >> 1) - (first >> 1)], &row->slices[i]);
-	for (size_t i = 0; i < SLICES; i++)
-		row->slices[i] = halved.slices[i];
+	struct slice_row moved = {0};
+	for (size_t i = 0; i < SLICES && (from + i) >> wider < to + SLICES; i++)
+		add(&moved.slices[((from + i) >> wider) - to], &row->slices[i]);
+	memcpy(row->slices, moved.slices, sizeof(moved.slices));
 }
 
-static bool is_empty(const struct cpu_time_bins *slices, size_t slice)
-{
-	const struct bin_counts *of = &slices->sum.slices[slice];
-	return !of->samples && !of->lost && !of->throttled_ns;
-}
-
-static void shift_row(struct slice_row *row, uint64_t by)
-{
-	for (size_t i = SLICES; i-- > 0;)
-		row->slices[i] = i >= by ? row->slices[i - by] : (struct bin_counts){0};
-}
-
-/*
- * Moves all slices by `by` places, to make room for earlier times. Returns false if the last `by`
- * slices are in use.
- */
-static bool begin_sooner(struct cpu_time_bins *slices, uint64_t by)
-{
-	if (by >= SLICES)
-		return false;
-	for (size_t i = SLICES - by; i < SLICES; i++)
-		if (!is_empty(slices, i))
-			return false;
-	for (size_t i = 0; i < slices->rows.count; i++)
-		shift_row(&slices->rows.items[i], by);
-	shift_row(&slices->sum, by);
-	slices->first -= by;
-	return true;
-}
-
-/* Returns the index of the slice that contains a time. Until the time fits, moves or merges slices. */
+/* Returns the index of the slice that contains a time. Moves or merges slices to include it. */
 static size_t slice_of(struct cpu_time_bins *slices, uint64_t time_ns)
 {
-	if (!slices->timed)
-		slices->first = time_ns >> slices->shift;
-	slices->timed = true;
-	for (;;) {
-		uint64_t number = time_ns >> slices->shift;
-		if (number >= slices->first && number - slices->first < SLICES)
-			return (size_t)(number - slices->first);
-		if (number < slices->first && begin_sooner(slices, slices->first - number))
-			continue;
+	uint64_t number = time_ns >> slices->shift;
+	uint64_t low = slices->timed && slices->first < number ? slices->first : number;
+	uint64_t high = slices->timed && slices->highest > number ? slices->highest : number;
+	unsigned int wider = 0;
+	while ((high >> wider) - (low >> wider) >= SLICES)
+		wider++;
+	if (slices->timed && (wider || low < slices->first)) {
 		for (size_t i = 0; i < slices->rows.count; i++)
-			halve(&slices->rows.items[i], slices->first);
-		halve(&slices->sum, slices->first);
-		slices->first >>= 1;
-		slices->shift++;
+			move_row(&slices->rows.items[i], slices->first, wider, low >> wider);
+		move_row(&slices->sum, slices->first, wider, low >> wider);
 	}
+	slices->timed = true;
+	slices->shift += wider;
+	slices->first = low >> wider;
+	slices->highest = high >> wider;
+	return (size_t)((number >> wider) - slices->first);
 }
 
 static void add_at(struct cpu_time_bins *slices, uint32_t cpu, uint64_t time_ns,

@@ -30,6 +30,7 @@ struct cpu_time_bins {
 	struct slice_row sum;
 	unsigned int shift;  /* a slice has 2^shift ns */
 	uint64_t first;      /* number of the first slice: its begin time divided by 2^shift ns */
+	uint64_t highest;    /* number of the last slice with a time */
 	bool timed;
 	struct slice_row *last; /* row used by the last addition; NULL: none yet */
 };

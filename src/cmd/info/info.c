@@ -226,15 +226,6 @@ static int show(struct sp_ctx *ctx, struct sp_reader *reader, const struct info_
 	return status;
 }
 
-static bool parse_format(const struct option *option, const char *text)
-{
-	enum info_format *format = option->value;
-	if (strcmp(text, "text") && strcmp(text, "json"))
-		return option_reject(option, text, "text or json");
-	*format = strcmp(text, "json") ? INFO_TEXT : INFO_JSON;
-	return true;
-}
-
 static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct info_options info = {.format = INFO_TEXT};
@@ -245,7 +236,8 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 			    "print all limits of the profile, with remedies, and recorder notes"),
 		OPTION_FLAG(0, "losses", &info.losses,
 			    "print lost samples and throttling by CPU, time and thread"),
-		OPTION_CALL(0, "format", "FORMAT", &info.format, parse_format, "print text or json"),
+		OPTION_WORD(0, "format", "FORMAT", &info.format, "text or json",
+			    "print text or json"),
 		OPTION_FLAG('v', "verbose", &info.verbose,
 			    "print all event attributes and all header features"),
 		OPTION_STRING(0, "symfs", "DIR", &info.symfs,

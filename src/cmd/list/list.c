@@ -25,15 +25,6 @@ struct list {
 	struct output_file file;
 };
 
-static bool parse_format(const struct option *option, const char *text)
-{
-	enum list_format *format = option->value;
-	if (strcmp(text, "text") && strcmp(text, "json"))
-		return option_reject(option, text, "text or json");
-	*format = strcmp(text, "json") ? LIST_TEXT : LIST_JSON;
-	return true;
-}
-
 static void entry_text(FILE *out, const struct list *list, const struct sp_catalog_entry *entry)
 {
 	const struct term term = {.utf8 = text_form_shown() == TEXT_SHOWN};
@@ -277,7 +268,8 @@ static int list_run(struct sp_ctx *ctx, int argc, char **argv)
 		OPTION_FLAG('d', "desc", &list.desc,
 			    "print descriptions (default; --no-desc: do not)"),
 		OPTION_STRING(0, "unit", "PMU", &list.pmu, "list events of this PMU only"),
-		OPTION_CALL(0, "format", "FORMAT", &list.format, parse_format, "print text or json"),
+		OPTION_WORD(0, "format", "FORMAT", &list.format, "text or json",
+			    "print text or json"),
 		OPTION_FLAG('j', "json", &list.json, "same as --format json"),
 		OPTION_STRING('o', "output", "FILE", &list.output, "write to FILE"),
 		OPTION_END,

@@ -74,15 +74,6 @@ bool record_parse_switch_event(const struct option *option, const char *text)
 	return true;
 }
 
-bool record_parse_keep(const struct option *option, const char *text)
-{
-	uint64_t count;
-	if (!option_text_number(text, 1, UINT32_MAX, &count))
-		return option_reject(option, text, "a number of files");
-	*(uint32_t *)option->value = (uint32_t)count;
-	return true;
-}
-
 bool record_parse_overwrite(const struct option *option, const char *text)
 {
 	struct record_options *options = option->value;

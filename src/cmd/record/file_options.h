@@ -7,9 +7,8 @@
 #include "cmd/record/record_arguments.h"
 #include "options.h"
 
-/* option->value: struct record_options *; record_parse_keep: uint32_t *. */
-option_parse_fn record_parse_switch_output, record_parse_switch_event, record_parse_keep,
-	record_parse_overwrite;
+/* option->value: struct record_options *. */
+option_parse_fn record_parse_switch_output, record_parse_switch_event, record_parse_overwrite;
 
 /* option->value: uint64_t *. */
 option_parse_fn record_parse_max_size;

@@ -30,26 +30,6 @@ static const struct field_word *find_word(const struct field_word *words, size_t
 
 #define FIND(words, name, size) find_word(words, sizeof(words) / sizeof(*(words)), name, size)
 
-bool record_parse_sample(const struct option *option, const char *text)
-{
-	static const struct field_word bits[] = {
-		{"phys-data", PERF_SAMPLE_PHYS_ADDR},
-		{"data-page-size", PERF_SAMPLE_DATA_PAGE_SIZE},
-		{"code-page-size", PERF_SAMPLE_CODE_PAGE_SIZE},
-		{"sample-mem-info", PERF_SAMPLE_DATA_SRC},
-		{"transaction", PERF_SAMPLE_TRANSACTION},
-		{"raw-samples", PERF_SAMPLE_RAW},
-		{"sample-id", PERF_SAMPLE_ID},
-		{"sample-stream-id", PERF_SAMPLE_STREAM_ID},
-		/* Fields that perf accepts and sprof always records: they set no further bits. */
-		{"timestamp", 0}, {"period", 0}, {"sample-cpu", 0}, {"sample-identifier", 0},
-	};
-	const struct field_word *word = FIND(bits, option->name, strlen(option->name));
-	(void)text;
-	*(uint64_t *)option->value |= word->bits;
-	return true;
-}
-
 bool record_parse_data(const struct option *option, const char *text)
 {
 	struct sp_capture_fields *fields = option->value;

@@ -74,37 +74,6 @@ bool record_parse_call_graph(const struct option *option, const char *text)
 	return true;
 }
 
-/* Parses -g, which takes no argument and selects the default kind of call chain. */
-bool record_parse_graph(const struct option *option, const char *text)
-{
-	(void)text;
-	*(enum sp_call_graph *)option->value = SP_CALL_GRAPH_AUTO;
-	return true;
-}
-
-bool record_parse_unwind(const struct option *option, const char *text)
-{
-	bool later = !strcmp(text, "later");
-	*(enum sp_unwind *)option->value = later ? SP_UNWIND_LATER : SP_UNWIND_LIVE;
-	return later || !strcmp(text, "live") || option_reject(option, text, "live or later");
-}
-
-/* Parses a number from 1 to `most`. `wanted` describes valid values in the error. */
-static bool parse_u32(const struct option *option, const char *text, uint32_t most,
-		      const char *wanted)
-{
-	uint64_t number;
-	if (!option_text_number(text, 1, most, &number))
-		return option_reject(option, text, wanted);
-	*(uint32_t *)option->value = (uint32_t)number;
-	return true;
-}
-
-bool record_parse_max_stack(const struct option *option, const char *text)
-{
-	return parse_u32(option, text, UINT16_MAX, "a number of frames, 1 to 65535");
-}
-
 bool record_parse_threads(const struct option *option, const char *text)
 {
 	static const char *const names[] = {
@@ -126,28 +95,6 @@ bool record_parse_threads(const struct option *option, const char *text)
 	options->buffers.threads = SP_CAPTURE_THREADS_FIXED;
 	options->buffers.thread_count = (uint32_t)count;
 	return true;
-}
-
-bool record_parse_realtime(const struct option *option, const char *text)
-{
-	return parse_u32(option, text, 99, "a priority, 1 to 99");
-}
-
-/* Parses -z: without an argument level 1, as in perf. */
-bool record_parse_compression(const struct option *option, const char *text)
-{
-	return parse_u32(option, text ? text : "1", 22, "a level, 1 to 22");
-}
-
-bool record_parse_scope(const struct option *option, const char *text)
-{
-	static const char *const names[] = {"auto", "cpu", "task"};
-	for (unsigned int i = 0; i < 3; i++)
-		if (!strcmp(text, names[i])) {
-			*(enum sp_capture_scope *)option->value = (enum sp_capture_scope)i;
-			return true;
-		}
-	return option_reject(option, text, "auto, cpu or task");
 }
 
 /* Parses a size: "512K", "4M", "1G"; a number without a unit is multiplied by `scale`. */
@@ -300,18 +247,6 @@ bool record_parse_user(const struct option *option, const char *text)
 		return option_reject(option, text, "a user's name or number");
 	options->target.uid = (uid_t)number;
 	return true;
-}
-
-bool record_parse_no_buffering(const struct option *option, const char *text)
-{
-	(void)text;
-	*(uint32_t *)option->value = 1;
-	return true;
-}
-
-bool record_parse_wakeup(const struct option *option, const char *text)
-{
-	return parse_u32(option, text, UINT32_MAX, "a number of samples");
 }
 
 bool record_parse_duration(const struct option *option, const char *text)

@@ -10,11 +10,7 @@
 option_parse_fn record_parse_frequency, record_parse_count, record_parse_flush, record_parse_duration;
 
 /* option->value: uint32_t *. */
-option_parse_fn record_parse_max_stack, record_parse_realtime, record_parse_compression,
-	record_parse_aux_sample, record_parse_wakeup, record_parse_no_buffering;
-
-/* option->value: enum sp_call_graph *, enum sp_unwind * or enum sp_capture_scope *, in this order. */
-option_parse_fn record_parse_graph, record_parse_unwind, record_parse_scope;
+option_parse_fn record_parse_aux_sample;
 
 /* option->value: struct record_options *. */
 option_parse_fn record_parse_call_graph, record_parse_ring_size, record_parse_snapshot,
@@ -33,9 +29,6 @@ option_parse_fn record_parse_delay;
 
 /* option->value: bool *, set to true. An attached number is checked and ignored. */
 option_parse_fn record_parse_habit;
-
-/* Parser that sets the sample_type bit that the option stands for. option->value: uint64_t *. */
-option_parse_fn record_parse_sample;
 
 /* option->value: struct sp_capture_fields *. */
 option_parse_fn record_parse_data;

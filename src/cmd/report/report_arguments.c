@@ -103,34 +103,6 @@ static bool parse_source(const struct option *option, const char *text)
 	return true;
 }
 
-static bool parse_interval(const struct option *option, const char *text)
-{
-	bool within = !strcmp(text, "within");
-	*(enum shown_interval *)option->value = within ? SHOWN_WITHIN : SHOWN_BETWEEN;
-	return within || !strcmp(text, "between") ||
-	       option_reject(option, text, "within or between");
-}
-
-static bool parse_percentage(const struct option *option, const char *text)
-{
-	bool *relative = option->value;
-	*relative = !strcmp(text, "relative");
-	return *relative || !strcmp(text, "absolute") ||
-	       option_reject(option, text, "absolute or relative");
-}
-
-static bool parse_colour(const struct option *option, const char *text)
-{
-	static const char *const names[] = {"auto", "always", "never"};
-	for (size_t i = 0; i < 3; i++) {
-		if (!strcmp(text, names[i])) {
-			*(enum term_colour *)option->value = (enum term_colour)i;
-			return true;
-		}
-	}
-	return option_reject(option, text, "auto, always or never");
-}
-
 /* Parses a time such as "10ms". Without a unit it is in ns, as in perf. */
 static bool parse_quantum(const struct option *option, const char *text)
 {
@@ -192,10 +164,10 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "show each thread's time by state"),
 		OPTION_CALL(0, "wakers", NULL, &a->mode, report_wakers_parse,
 			    "show which threads woke which"),
-		OPTION_CALL(0, "interval", "FOR", &a->interval, parse_interval,
+		OPTION_WORD(0, "interval", "FOR", &a->interval, "within or between",
 			    "show intervals within this run, or between runs (default: between "
 			    "runs if a share varies, marked ~; * if that is too wide)",
-			    .rare = true),
+			    .number = SHOWN_WITHIN, .rare = true),
 		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, option_parse_percent,
 			    "hide rows and branches below MIN percent", .rare = true),
 		OPTION_FLAG(0, "explain", &a->explain,
@@ -252,7 +224,7 @@ static void add_rarely_shown(struct report_arguments *a, struct option_table *ta
 			      "use at most N frames of a stack, innermost first", .rare = true),
 		OPTION_FLAG(0, "full-source-path", &a->selection.whole_paths,
 			    "print full paths of source files", .rare = true),
-		OPTION_CALL(0, "percentage", "OF", &a->relative, parse_percentage,
+		OPTION_WORD(0, "percentage", "OF", &a->relative, "absolute or relative",
 			    "print percentages of all samples (absolute, the default), or of the "
 			    "samples that pass the filters (relative)", .rare = true),
 		OPTION_OFF(0, "no-command-line", &a->command_line,
@@ -273,7 +245,7 @@ static void add_how(struct report_arguments *a, struct option_table *table)
 {
 	const struct option group[] = {
 		OPTION_GROUP("Output:"),
-		OPTION_CALL(0, "color", "WHEN", &a->colour, parse_colour,
+		OPTION_WORD(0, "color", "WHEN", &a->colour, "auto, always or never",
 			    "use colours: auto (on a terminal), always or never", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
@@ -296,7 +268,7 @@ static void add_browsed(struct report_arguments *a, struct option_table *table)
 			      "show inlined functions as functions (default)"),
 		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, option_parse_percent,
 			    "hide rows below MIN percent"),
-		OPTION_CALL(0, "percentage", "OF", &a->relative, parse_percentage,
+		OPTION_WORD(0, "percentage", "OF", &a->relative, "absolute or relative",
 			    "show percentages of all samples (absolute, the default), or of the "
 			    "samples that pass the filters (relative)"),
 		OPTION_NUMBER('j', "jobs", "N", &a->selection.jobs,

@@ -26,22 +26,6 @@ static bool parse_fields(const struct option *option, const char *text)
 	return fine;
 }
 
-static bool parse_format(const struct option *option, const char *text)
-{
-	enum script_format *format = option->value;
-	if (strcmp(text, "text") && strcmp(text, "json"))
-		return option_reject(option, text, "text or json");
-	*format = *text == 'j' ? SCRIPT_JSON : SCRIPT_TEXT;
-	return true;
-}
-
-static bool parse_dump(const struct option *option, const char *text)
-{
-	(void)text;
-	*(enum script_format *)option->value = SCRIPT_DUMP;
-	return true;
-}
-
 #define TRACES "processor traces are not decoded; use 'perf script'"
 #define PLUGIN "it runs a program on each sample; -F and --format json give it to any program"
 #define GUEST "it names a guest's symbols, which are not looked for; the guest itself can record"
@@ -121,9 +105,9 @@ int script_arguments_parse(struct script_arguments *arguments, int argc, char **
 		OPTION_CALL('F', "fields", "FIELDS", &arguments->fields, parse_fields,
 			    "print these fields: comm, tid, pid, time, cpu, event, trace, ip, sym, "
 			    "dso, srcline, period, ...; +FIELD and -FIELD change the default"),
-		OPTION_CALL(0, "format", "FORMAT", &arguments->format, parse_format,
+		OPTION_WORD(0, "format", "FORMAT", &arguments->format, "text or json",
 			    "print text, or json with one line per record"),
-		OPTION_CALL('D', "dump-raw-trace", NULL, &arguments->format, parse_dump,
+		OPTION_SET('D', "dump-raw-trace", &arguments->format, SCRIPT_DUMP,
 			    "dump all records in file order, in hex and decoded"),
 		OPTION_FLAG('G', "hide-call-graph", &arguments->no_chains, "print no call chains"),
 		OPTION_NUMBER(0, "max-stack", "N", &arguments->max_stack,

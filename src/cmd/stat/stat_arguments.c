@@ -9,12 +9,7 @@
 
 /* Limit of times in ms: one year. */
 #define MS_MAX (365ull * 24 * 3600 * 1000)
-
-static bool parse_ms(const struct option *option, const char *text)
-{
-	return option_text_number(text, 1, MS_MAX, option->value) ||
-	       option_reject(option, text, "a number of milliseconds above 0");
-}
+#define MS_WANTED "a number of milliseconds above 0"
 
 static bool parse_delay(const struct option *option, const char *text)
 {
@@ -45,25 +40,6 @@ static bool parse_cache(const struct option *option, const char *text)
 		return option_reject(option, text, "a cache's level such as L2");
 	options->all.aggregate = SP_STAT_CACHE;
 	options->all.cache_level = (uint32_t)level;
-	return true;
-}
-
-/* Sets how counts are aggregated, by the name of the option, for example --per-core. */
-static bool parse_place(const struct option *option, const char *text)
-{
-	static const struct {
-		const char *name;
-		enum sp_stat_aggregate aggregate;
-	} names[] = {
-		{"no-aggr", SP_STAT_CPU}, {"no-merge", SP_STAT_CPU}, {"per-core", SP_STAT_CORE},
-		{"per-cluster", SP_STAT_CLUSTER}, {"per-die", SP_STAT_DIE},
-		{"per-socket", SP_STAT_SOCKET}, {"per-node", SP_STAT_NODE},
-		{"per-thread", SP_STAT_THREAD},
-	};
-	(void)text;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(names[i].name, option->name))
-			*(enum sp_stat_aggregate *)option->value = names[i].aggregate;
 	return true;
 }
 
@@ -224,10 +200,10 @@ static void add_course(struct option_table *table, struct stat_arguments *argume
 		OPTION_GROUP("Runs and intervals:"),
 		OPTION_NUMBER('r', "repeat", "N", &arguments->runs,
 			      "run COMMAND N times, print means and intervals"),
-		OPTION_CALL('I', "interval-print", "MS", &arguments->interval_ms, parse_ms,
-			    "print counts every MS milliseconds"),
-		OPTION_CALL(0, "timeout", "MS", &arguments->timeout_ms, parse_ms,
-			    "stop after MS milliseconds, and terminate COMMAND"),
+		OPTION_UP_TO('I', "interval-print", "MS", &arguments->interval_ms, MS_MAX, MS_WANTED,
+			     "print counts every MS milliseconds"),
+		OPTION_UP_TO(0, "timeout", "MS", &arguments->timeout_ms, MS_MAX, MS_WANTED,
+			     "stop after MS milliseconds, and terminate COMMAND"),
 		OPTION_CALL('D', "delay", "MS", &arguments->delay_ms, parse_delay,
 			    "start counting after MS ms; -1: by --control", .rare = true),
 		OPTION_NUMBER(0, "interval-count", "N", &arguments->interval_count,
@@ -259,24 +235,24 @@ static void add_places(struct option_table *table, struct stat_arguments *argume
 	struct stat_request *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("Aggregation:"),
-		OPTION_CALL('A', "no-aggr", NULL, &options->all.aggregate, parse_place,
+		OPTION_SET('A', "no-aggr", &options->all.aggregate, SP_STAT_CPU,
 			    "print counts per CPU"),
-		OPTION_CALL(0, "per-core", NULL, &options->all.aggregate, parse_place,
+		OPTION_SET(0, "per-core", &options->all.aggregate, SP_STAT_CORE,
 			    "sum counts per core"),
-		OPTION_CALL(0, "per-socket", NULL, &options->all.aggregate, parse_place,
+		OPTION_SET(0, "per-socket", &options->all.aggregate, SP_STAT_SOCKET,
 			    "sum counts per socket"),
-		OPTION_CALL(0, "per-thread", NULL, &options->all.aggregate, parse_place,
+		OPTION_SET(0, "per-thread", &options->all.aggregate, SP_STAT_THREAD,
 			    "sum counts per thread"),
-		OPTION_CALL(0, "per-die", NULL, &options->all.aggregate, parse_place,
+		OPTION_SET(0, "per-die", &options->all.aggregate, SP_STAT_DIE,
 			    "sum counts per die", .rare = true),
-		OPTION_CALL(0, "per-cluster", NULL, &options->all.aggregate, parse_place,
+		OPTION_SET(0, "per-cluster", &options->all.aggregate, SP_STAT_CLUSTER,
 			    "sum counts per cluster of cores", .rare = true),
 		OPTION_CALL_ATTACHED(0, "per-cache", "LEVEL", options, parse_cache,
 				     "sum counts per cache, such as =L2 (default: last level)",
 				     .rare = true),
-		OPTION_CALL(0, "per-node", NULL, &options->all.aggregate, parse_place,
+		OPTION_SET(0, "per-node", &options->all.aggregate, SP_STAT_NODE,
 			    "sum counts per NUMA node", .rare = true),
-		OPTION_CALL(0, "no-merge", NULL, &options->all.aggregate, parse_place,
+		OPTION_SET(0, "no-merge", &options->all.aggregate, SP_STAT_CPU,
 			    "same as --no-aggr", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
