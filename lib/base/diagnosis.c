@@ -26,6 +26,14 @@ void diagnosis_set(struct diagnosis *diagnosis, unsigned int problem, const char
 	diagnosis->remedy = remedy ? strdup(remedy) : NULL;
 }
 
+struct sp_error *error_if_no_memory(struct sp_error *error)
+{
+	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	sp_error_free(error);
+	return NULL;
+}
+
 struct sp_error *diagnosis_take(struct diagnosis *diagnosis, unsigned int problem,
 				struct sp_error *error)
 {

@@ -19,4 +19,6 @@ void diagnosis_set(struct diagnosis *diagnosis, unsigned int problem, const char
 /* Converts `error` (may be NULL) to a diagnosis and frees it. Returns it if memory is short. */
 struct sp_error *diagnosis_take(struct diagnosis *diagnosis, unsigned int problem,
 				struct sp_error *error) SP_MUST_CHECK;
+/* Frees `error` (may be NULL), which needs no diagnosis. Returns it if memory is short. */
+struct sp_error *error_if_no_memory(struct sp_error *error) SP_MUST_CHECK;
 void diagnosis_clear(struct diagnosis *diagnosis);

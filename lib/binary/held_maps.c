@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/ctx.h"
+#include "base/diagnosis.h"
 #include "base/guarded_file.h"
 #include "base/hash.h"
 #include "base/io.h"
@@ -370,11 +371,8 @@ bool held_maps_add_dump(struct held_maps *maps, uint32_t pid, const char *path, 
 	if (find_dump(maps, pid, inode) || !tasks_has_other_root(maps->ctx, pid) || !has_room(maps))
 		return true;
 	struct sp_error *error = guarded_file_open(ctx_proxies(maps->ctx), root, path, &file);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return sp_error_free(error), false;
-	sp_error_free(error);
 	if (error)
-		return true;
+		return !error_if_no_memory(error);
 	CLEANUP_CLOSE int fd = file.fd;
 	uid_t uid = file.status.st_uid;
 	uint32_t owner;

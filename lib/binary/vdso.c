@@ -49,19 +49,14 @@ struct sp_error *vdso_open(const struct binary_env *env, const struct module *mo
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 
 	/* Opens the vdso image in the recording; NULL if there is none, or it is damaged. */
-	struct sp_error *error =
-		module->kept_size ? open_copy(module->kept, module->kept_size, &kept) : NULL;
-	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
-		sp_error_free(take_ptr(error));
-	if (!error && kept && (!module->build_id_size ||
-			       image_has_build_id(kept, module->build_id, module->build_id_size))) {
+	if (module->kept_size)
+		TRY(error_if_no_memory(open_copy(module->kept, module->kept_size, &kept)));
+	if (kept && (!module->build_id_size ||
+		     image_has_build_id(kept, module->build_id, module->build_id_size))) {
 		*ret = take_ptr(kept);
 		return NULL;
 	}
-	if (!error)
-		error = vdso_own(&image);
-	if (error)
-		return error;
+	TRY(vdso_own(&image));
 	if (image && is_recorded(env, module, image)) {
 		*ret = take_ptr(image);
 		return NULL;

@@ -221,7 +221,7 @@ static bool read_abbrev(struct abbrev_table *table, struct cursor *cursor,
 /* Bytes of the section that are tried first. Most tables have a few KB. */
 #define WINDOW_FIRST ((uint64_t)2 << 10)
 
-struct sp_error *abbrev_table_read(struct section *section, uint64_t offset, bool swap,
+struct sp_error *abbrev_table_read(struct section *section, uint64_t offset,
 				   const struct encoding *encoding, uint64_t last,
 				   struct abbrev_table *table, uint64_t *size_ret)
 {
@@ -233,7 +233,7 @@ struct sp_error *abbrev_table_read(struct section *section, uint64_t offset, boo
 		uint64_t end = window > all - offset ? all : offset + window;
 		struct cursor cursor;
 		bool ended = false;
-		if (!section_cursor(section, offset, end, swap, &cursor))
+		if (!section_cursor(section, offset, end, &cursor))
 			return section_error(section, offset, "cannot be read");
 		CLEANUP(abbrev_table_deinit) struct abbrev_table read = {0};
 		bool more = true, ok = true;

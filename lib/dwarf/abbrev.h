@@ -76,7 +76,7 @@ struct encoding {
  * Reads the table at an offset, up to the abbreviation with code `last`; 0: all of it. *size_ret is
  * the number of bytes read. Fails with SP_ERROR_FORMAT if the table is damaged.
  */
-struct sp_error *abbrev_table_read(struct section *section, uint64_t offset, bool swap,
+struct sp_error *abbrev_table_read(struct section *section, uint64_t offset,
 				   const struct encoding *encoding, uint64_t last,
 				   struct abbrev_table *table, uint64_t *size_ret) SP_MUST_CHECK;
 void abbrev_table_deinit(struct abbrev_table *table);

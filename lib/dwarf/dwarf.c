@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 #include "base/ctx.h"
+#include "base/diagnosis.h"
 #include "base/format.h"
 #include "base/parallel.h"
 #include "dwarf/leb.h"
@@ -94,7 +95,7 @@ static struct sp_error *read_aranges(struct unit_finder *search)
 	if (size == 0)
 		return NULL;
 	section_expect(section, size);
-	if (!section_cursor(section, 0, size, search->file->image->swap, &cursor))
+	if (!section_cursor(section, 0, size, &cursor))
 		return reader_damage(search->reader, section_error(section, 0, "cannot be read"));
 	while (memory && cursor_left(&cursor) > 0) {
 		uint64_t at = cursor_offset(&cursor);
@@ -217,11 +218,8 @@ static struct sp_error *open_alt(struct dwarf *dwarf)
 	if (error || !image)
 		return error;
 	error = dwarf_file_new(dwarf->options.ctx, image, false, ++dwarf->next_number, &dwarf->alt);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	sp_error_free(error);
 	dwarf->file->alt = dwarf->alt;
-	return NULL;
+	return error_if_no_memory(error);
 }
 
 /* Opens "PATH.dwp" of an image if it exists and no package is open yet. */
@@ -236,10 +234,7 @@ static struct sp_error *open_package(struct dwarf *dwarf, const struct image *of
 	if (!error)
 		error = dwarf_file_new(dwarf->options.ctx, image, true, ++dwarf->next_number,
 				       &dwarf->package);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	sp_error_free(error);
-	return NULL;
+	return error_if_no_memory(error);
 }
 
 struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *options,

@@ -58,9 +58,9 @@ static struct sp_error *facts_at(struct dwarf_reader *reader, const struct unit 
 	const struct abbrev_table *table;
 	uint64_t code, end = unit->end - entry > ENTRY_WINDOW ? entry + ENTRY_WINDOW : unit->end;
 	*ok_ret = false;
-	struct sp_error *error = reader_abbrevs(reader, unit, &table);
-	if (error || !table)
-		return error;
+	TRY(reader_abbrevs(reader, unit, &table));
+	if (!table)
+		return NULL;
 	if (!reader_entries(reader, unit, entry, end, &cursor) ||
 	    !cursor_uleb(&cursor, &code))
 		return NULL;
@@ -246,9 +246,9 @@ static struct sp_error *write_scopes(struct dwarf_reader *reader, const struct u
 		.unnamed = strcmp(name, "operator()") ? NULL : "{lambda}",
 	};
 	bool ok;
-	struct sp_error *error = find_scopes(reader, entry, &scopes, &ok);
-	if (error || !ok)
-		return error;
+	TRY(find_scopes(reader, entry, &scopes, &ok));
+	if (!ok)
+		return NULL;
 	size_t first = scopes.count;
 	while (first > 0 && !scopes.items[first - 1].function)
 		first--;
@@ -292,9 +292,9 @@ static struct sp_error *find_name(struct dwarf_reader *reader, const struct unit
 	const char *linkage = NULL;
 	struct plain plain = {0};
 	*ret = (struct entry_name){0};
-	struct sp_error *error = follow(reader, unit, file, entry, &linkage, &plain);
-	if (error || (!linkage && !plain.name))
-		return error;
+	TRY(follow(reader, unit, file, entry, &linkage, &plain));
+	if (!linkage && !plain.name)
+		return NULL;
 	if (!linkage)
 		ret->declared = (uint32_t)plain.declared;
 	if (!linkage && qualifies(&plain.unit, plain.name))

@@ -10,16 +10,10 @@
 /* Finds the list of DW_FORM_rnglistx: an index into the table of offsets at DW_AT_rnglists_base. */
 static bool indexed_list(const struct unit *unit, uint64_t index, uint64_t *ret)
 {
-	struct section *section = &unit->file->sections[SECTION_RNGLISTS];
-	struct cursor cursor;
-	uint64_t at, offset;
-	unsigned int size = unit->encoding.offset_size;
-	if (__builtin_mul_overflow(index, size, &at) ||
-	    __builtin_add_overflow(at, unit->rnglists_base, &at) || at > UINT64_MAX - size ||
-	    !section_cursor(section, at, at + size, unit->file->image->swap, &cursor) ||
-	    !cursor_unsigned(&cursor, size, &offset))
-		return false;
-	return !__builtin_add_overflow(offset, unit->rnglists_base, ret);
+	uint64_t offset;
+	return section_entry(&unit->file->sections[SECTION_RNGLISTS], unit->rnglists_base, index,
+			     unit->encoding.offset_size, &offset) &&
+	       !__builtin_add_overflow(offset, unit->rnglists_base, ret);
 }
 
 static bool is_constant(uint16_t form)
@@ -202,9 +196,8 @@ bool ranges_next(struct entry_ranges *ranges, uint64_t *low_ret, uint64_t *high_
 		struct cursor cursor;
 		uint64_t left = ranges->at < size ? size - ranges->at : 0;
 		uint64_t end = ranges->at + (left < ENTRY_MAX ? left : ENTRY_MAX);
-		bool swap = ranges->section->image->swap;
-		ranges->damaged = left == 0 || !section_cursor(ranges->section, ranges->at, end,
-							       swap, &cursor);
+		ranges->damaged =
+			left == 0 || !section_cursor(ranges->section, ranges->at, end, &cursor);
 		ranges->ended = ranges->damaged ||
 				!(ranges->unit->encoding.version >= 5
 					  ? next_new(ranges, &cursor, low_ret, high_ret)

@@ -178,7 +178,7 @@ struct sp_error *line_table_open(struct dwarf_reader *reader, const struct unit 
 	if (!unit->has_lines)
 		return NULL;
 	uint64_t head = at < size && size - at > 12 ? at + 12 : size;
-	if (at >= size || !section_cursor(section, at, head, unit->main->image->swap, &cursor) ||
+	if (at >= size || !section_cursor(section, at, head, &cursor) ||
 	    !cursor_length(&cursor, &length, &encoding.offset_size) ||
 	    length > size - cursor_offset(&cursor))
 		return reader_damage(reader, section_error(section, at, "no such line table"));
@@ -187,7 +187,7 @@ struct sp_error *line_table_open(struct dwarf_reader *reader, const struct unit 
 		return reader_damage(reader, section_error(section, at,
 							   "too many units share line tables"));
 	uint64_t start = cursor_offset(&cursor);
-	if (!section_cursor(section, start, start + length, unit->main->image->swap, &cursor) ||
+	if (!section_cursor(section, start, start + length, &cursor) ||
 	    !read_fixed(ret, &cursor, &encoding)) {
 		*ret = (struct line_table){.unit = unit, .offset = at};
 		return reader_damage(reader, section_error(section, at, "a damaged line table"));

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include "base/hash.h"
 #include "base/io.h"
+#include "dwarf/leb.h"
 #include "elf/extent.h"
 #include "elf/unpack.h"
 
@@ -390,14 +391,25 @@ uint64_t section_size(struct section *section)
 	return section->packed_size && !make_inflated(section) ? 0 : section->size;
 }
 
-bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool swap,
-		    struct cursor *ret)
+bool section_cursor(struct section *section, uint64_t offset, uint64_t end, struct cursor *ret)
 {
+	const struct image *image = section->image;
 	if (end < offset || !make_readable(section, offset, end - offset))
 		return false;
-	*ret = cursor_make(bytes_of(section) + offset, end - offset, swap, section->image->path,
+	*ret = cursor_make(bytes_of(section) + offset, end - offset, image->swap, image->path,
 			   offset);
 	return true;
+}
+
+bool section_entry(struct section *section, uint64_t base, uint64_t index, unsigned int size,
+		   uint64_t *ret)
+{
+	struct cursor cursor;
+	uint64_t at;
+	return !__builtin_mul_overflow(index, size, &at) &&
+	       !__builtin_add_overflow(at, base, &at) && at <= UINT64_MAX - size &&
+	       section_cursor(section, at, at + size, &cursor) &&
+	       cursor_unsigned(&cursor, size, ret);
 }
 
 const char *section_string(struct section *section, uint64_t offset)

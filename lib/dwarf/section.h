@@ -68,8 +68,11 @@ uint64_t section_size(struct section *section);
 size_t section_peek(struct section *section, uint64_t offset, void *ret, size_t size);
 
 /* Makes a cursor over [offset, end) of the section, and reads these bytes; false if that fails. */
-bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool swap,
-		    struct cursor *ret);
+bool section_cursor(struct section *section, uint64_t offset, uint64_t end, struct cursor *ret);
+
+/* Reads entry `index` of the table of numbers of `size` bytes at `base`. */
+bool section_entry(struct section *section, uint64_t base, uint64_t index, unsigned int size,
+		   uint64_t *ret);
 
 /* Returns the string at an offset; NULL if it does not end within the section and 64 KiB. */
 const char *section_string(struct section *section, uint64_t offset);

@@ -6,6 +6,7 @@
 #include "dwarf/split.h"
 
 #include <dwarf.h>
+#include "base/diagnosis.h"
 #include "base/format.h"
 #include "dwarf/leb.h"
 
@@ -77,7 +78,7 @@ static bool find_part(struct dwarf_file *package, uint64_t id, struct package_pa
 	struct cursor whole, ids, offsets;
 	struct package_header header;
 	uint32_t row;
-	if (!section_cursor(section, 0, section_size(section), package->image->swap, &whole))
+	if (!section_cursor(section, 0, section_size(section), &whole))
 		return false;
 	struct cursor cursor = whole;
 	if (!read_package_header(&cursor, &header) || !find_row(&whole, &header, id, &row) ||
@@ -148,13 +149,8 @@ static struct sp_error *open_at(const char *symfs, const char *directory, const 
 	const char *slash = directory[0] ? "/" : "";
 	CLEANUP_FREE char *path = format_text("%s%s%s", directory, slash, name);
 	NEED(path);
-	struct sp_error *error = image_open_in(symfs, path, ret);
-	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
-		sp_error_free(error);
-		*ret = NULL;
-		return NULL;
-	}
-	return error;
+	*ret = NULL;
+	return error_if_no_memory(image_open_in(symfs, path, ret));
 }
 
 static struct sp_error *open_object(const struct split_places *places,

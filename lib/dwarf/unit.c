@@ -263,7 +263,7 @@ bool reader_entries(struct dwarf_reader *reader, const struct unit *unit, uint64
 	const struct image *image = unit->file->image;
 	if (held->file != unit->file->number || offset < held->begin || end > held->end ||
 	    offset > end)
-		return section_cursor(unit_info(unit), offset, end, image->swap, ret);
+		return section_cursor(unit_info(unit), offset, end, ret);
 	*ret = cursor_make(held->bytes + (offset - held->begin), end - offset, image->swap,
 			   image->path, offset);
 	return true;
@@ -294,8 +294,8 @@ struct sp_error *reader_abbrevs(struct dwarf_reader *reader, const struct unit *
 				     section_error(section, unit->abbrev_offset,
 						   "too many units share abbreviation tables"));
 	struct sp_error *error =
-		abbrev_table_read(section, unit->abbrev_offset, unit->file->image->swap,
-				  &unit->encoding, 0, &slot->table, &size);
+		abbrev_table_read(section, unit->abbrev_offset, &unit->encoding, 0, &slot->table,
+				  &size);
 	if (error)
 		return reader_damage(reader, error);
 	reader->table_bytes -= (int64_t)size;
@@ -341,7 +341,7 @@ struct sp_error *unit_read_header(struct dwarf_file *file, uint64_t offset, stru
 	struct unit unit = {.file = file, .main = file, .offset = offset};
 	struct cursor cursor;
 	uint64_t head = offset < size && size - offset > HEADER_MAX ? offset + HEADER_MAX : size;
-	if (offset >= size || !section_cursor(info, offset, head, file->image->swap, &cursor) ||
+	if (offset >= size || !section_cursor(info, offset, head, &cursor) ||
 	    !cursor_length(&cursor, &length, &unit.encoding.offset_size) ||
 	    length > size - cursor_offset(&cursor))
 		return section_error(info, offset, "no unit, or one of impossible length");
@@ -448,14 +448,12 @@ static struct sp_error *read_top_alone(struct dwarf_reader *reader, struct unit 
 	uint64_t code, size;
 	uint64_t end = unit->end - unit->entries > TOP_MAX ? unit->entries + TOP_MAX : unit->end;
 	*ok_ret = false;
-	if (!section_cursor(unit_info(unit), unit->entries, end, unit->file->image->swap,
-			    &cursor) || !cursor_uleb(&cursor, &code) || code == 0)
+	if (!section_cursor(unit_info(unit), unit->entries, end, &cursor) ||
+	    !cursor_uleb(&cursor, &code) || code == 0 || reader->table_bytes < 0)
 		return NULL;
-	if (reader->table_bytes < 0)
-		return NULL;
-	struct sp_error *error = abbrev_table_read(
-		&unit->file->sections[SECTION_ABBREV], unit->abbrev_offset,
-		unit->file->image->swap, &unit->encoding, code, &table, &size);
+	struct sp_error *error =
+		abbrev_table_read(&unit->file->sections[SECTION_ABBREV], unit->abbrev_offset,
+				  &unit->encoding, code, &table, &size);
 	if (error)
 		return reader_damage(reader, error);
 	reader->table_bytes -= (int64_t)size;
@@ -505,14 +503,8 @@ struct sp_error *reader_unit(struct dwarf_reader *reader, struct dwarf_file *fil
 
 bool unit_indexed_address(const struct unit *unit, uint64_t index, uint64_t *ret)
 {
-	struct cursor cursor;
-	uint64_t at;
-	unsigned int size = unit->encoding.address_size;
-	return !__builtin_mul_overflow(index, size, &at) &&
-	       !__builtin_add_overflow(at, unit->addr_base, &at) && at <= UINT64_MAX - size &&
-	       section_cursor(&unit->main->sections[SECTION_ADDR], at, at + size,
-			      unit->main->image->swap, &cursor) &&
-	       cursor_unsigned(&cursor, size, ret);
+	return section_entry(&unit->main->sections[SECTION_ADDR], unit->addr_base, index,
+			     unit->encoding.address_size, ret);
 }
 
 bool unit_address(const struct unit *unit, const struct value *value, uint64_t *ret)
@@ -535,16 +527,11 @@ bool unit_address(const struct unit *unit, const struct value *value, uint64_t *
 
 static const char *indexed_string(const struct unit *unit, uint64_t index)
 {
-	struct cursor cursor;
-	uint64_t at, offset;
-	unsigned int size = unit->encoding.offset_size;
-	if (__builtin_mul_overflow(index, size, &at) ||
-	    __builtin_add_overflow(at, unit->str_offsets_base, &at) || at > UINT64_MAX - size ||
-	    !section_cursor(&unit->file->sections[SECTION_STR_OFFSETS], at, at + size,
-			    unit->file->image->swap, &cursor) ||
-	    !cursor_unsigned(&cursor, size, &offset))
-		return NULL;
-	return section_string(&unit->file->sections[SECTION_STR], offset);
+	uint64_t offset;
+	return section_entry(&unit->file->sections[SECTION_STR_OFFSETS], unit->str_offsets_base,
+			     index, unit->encoding.offset_size, &offset)
+		       ? section_string(&unit->file->sections[SECTION_STR], offset)
+		       : NULL;
 }
 
 const char *unit_string(const struct unit *unit, const struct value *value)

@@ -124,10 +124,9 @@ static struct sp_error *read_debug_section(const struct image *image, struct ima
 			*ret = (struct cfi_bytes){.bytes = data->d_buf, .size = data->d_size};
 		return NULL;
 	}
-	struct sp_error *error = image_section_bytes(image, section, bytes);
-	if (!error)
-		*ret = cfi_bytes(bytes, 0);
-	return error;
+	TRY(image_section_bytes(image, section, bytes));
+	*ret = cfi_bytes(bytes, 0);
+	return NULL;
 }
 
 struct sp_error *call_frames_read_debug(struct call_frames *frames, const struct image *image)

@@ -7,6 +7,7 @@
 #include <zlib.h>
 #include "base/bytes.h"
 #include "base/cursor.h"
+#include "base/diagnosis.h"
 #include "base/io.h"
 #include "elf/debuginfod.h"
 #include "elf/extent.h"
@@ -133,11 +134,8 @@ static struct sp_error *try_path(struct debugfile_search *search, const char *ro
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = image_open_guarded(search->places->proxies, root, path, &image);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	sp_error_free(error);
 	if (error)
-		return NULL;
+		return error_if_no_memory(error);
 	const struct image *runtime = search->runtime;
 	/* .gnu_debuglink may name the file that contains it. */
 	bool itself = runtime && runtime->inode == image->inode && runtime->device == image->device;
@@ -267,9 +265,9 @@ static struct sp_error *try_link(struct debugfile_search *search, const char *sy
 				 const char *folder, const void *arg)
 {
 	const struct link *link = arg;
-	struct sp_error *error = TRY_PATH(search, symfs, folder, "/", link->folder, link->name);
-	if (error || *link->folder != '/')
-		return error;
+	TRY(TRY_PATH(search, symfs, folder, "/", link->folder, link->name));
+	if (*link->folder != '/')
+		return NULL;
 	if (!strncmp(link->folder, "/usr/", 5))
 		return TRY_PATH(search, symfs, folder, link->folder + 4, link->name);
 	return TRY_PATH(search, symfs, folder, "/usr", link->folder, link->name);

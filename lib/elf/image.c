@@ -146,11 +146,9 @@ static struct image *image_new(char *path)
 static struct sp_error *take_elf(struct image **image, Elf *elf, struct image **ret)
 {
 	(*image)->elf = elf;
-	struct sp_error *error = elf ? read_headers(*image)
-				     : elf_error(*image, "cannot be read as an ELF file");
-	if (!error)
-		*ret = take_ptr(*image);
-	return error;
+	TRY(elf ? read_headers(*image) : elf_error(*image, "cannot be read as an ELF file"));
+	*ret = take_ptr(*image);
+	return NULL;
 }
 
 static uint64_t since_1970(const struct timespec *time)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/cursor.h"
+#include "base/diagnosis.h"
 #include "base/vec.h"
 
 /* A GOT slot that PLT entries jump through, from the relocation that fills it. */
@@ -216,11 +217,8 @@ static struct sp_error *read_section(const struct image *image, const struct mac
 {
 	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
 	struct sp_error *error = image_section_bytes(image, section, &bytes);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	sp_error_free(error);
 	if (error)
-		return NULL;
+		return error_if_no_memory(error);
 	struct cursor cursor =
 		cursor_make(bytes.bytes, bytes.size, image->swap, image->path, header->sh_offset);
 	return read_relocations(image, machine, &cursor, header, ret) ? NULL : error_no_memory();

@@ -15,17 +15,23 @@ const struct record_layout *reader_layout(const struct sp_reader *reader)
 	return &reader->layout;
 }
 
+/* Reads all of the bytes. */
+static struct sp_error *read_at(int fd, const char *path, uint64_t offset, void *to, size_t size)
+{
+	size_t got;
+	int errnum = io_pread(fd, to, size, offset, &got);
+	if (errnum)
+		return error_os(errnum, "cannot read %s", path);
+	if (got < size)
+		return error_format(path, offset + got,
+				    "the file ends here; it was truncated after opening");
+	return NULL;
+}
+
 struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, void *to,
 			     size_t size)
 {
-	size_t got;
-	int errnum = io_pread(reader->data_fd, to, size, offset, &got);
-	if (errnum)
-		return error_os(errnum, "cannot read %s", reader->data_path);
-	if (got < size)
-		return error_format(reader->data_path, offset + got,
-				    "the file ends here; it was truncated after opening");
-	return NULL;
+	return read_at(reader->data_fd, reader->data_path, offset, to, size);
 }
 
 void reader_map(struct sp_reader *reader)
@@ -61,7 +67,6 @@ char *reader_copy_text(struct sp_reader *reader, const void *bytes, size_t size)
 struct sp_error *reader_load(struct sp_reader *reader, uint64_t offset, uint64_t size,
 			     const uint8_t **ret)
 {
-	size_t got = 0;
 	assert(offset <= reader->file_size && size <= reader->file_size - offset);
 	/* A correct file stores nothing twice, so its parts together are not larger than the file. */
 	if (size > reader->file_size - reader->loaded)
@@ -71,12 +76,7 @@ struct sp_error *reader_load(struct sp_reader *reader, uint64_t offset, uint64_t
 	reader->loaded += size;
 	uint8_t *bytes = arena_alloc(&reader->arena, size);
 	NEED(bytes);
-	int errnum = io_pread(reader->fd, bytes, size, offset, &got);
-	if (errnum)
-		return error_os(errnum, "cannot read %s", reader->path);
-	if (got < size)
-		return error_format(reader->path, offset + got,
-				    "the file ends here; it was truncated after opening");
+	TRY(read_at(reader->fd, reader->path, offset, bytes, size));
 	*ret = bytes;
 	return NULL;
 }

@@ -122,8 +122,8 @@ struct sp_error *trace_container_read(const struct sp_bytes *blob, const char *p
 	TRY(read_formats(&reading, TRACE_FTRACE_FORMAT, NULL));
 	TRY(read_systems(&reading));
 	TRY(read_short_file(&reading, TRACE_KALLSYMS, "kallsyms"));
-	struct sp_error *error = read_short_file(&reading, TRACE_PRINTK_FORMATS, "printk_formats");
-	if (error || !has_tasks || !cursor_left(&reading.cursor))
-		return error;
+	TRY(read_short_file(&reading, TRACE_PRINTK_FORMATS, "printk_formats"));
+	if (!has_tasks || !cursor_left(&reading.cursor))
+		return NULL;
 	return read_file(&reading, TRACE_TASKS, NULL, "names of tasks");
 }

@@ -135,8 +135,8 @@ static struct sp_error *search_relocations(const struct image *image, const stru
 struct sp_error *moduledata_find(const struct image *image, const struct pclntab *table,
 				 struct moduledata *ret)
 {
-	struct sp_error *error = search_data(image, table, ret);
-	if (error || ret->text || image->type != ET_DYN)
-		return error;
+	TRY(search_data(image, table, ret));
+	if (ret->text || image->type != ET_DYN)
+		return NULL;
 	return search_relocations(image, table, ret);
 }

@@ -155,9 +155,9 @@ static struct sp_error *read_section(const struct image *image, Elf_Scn *section
 				     const GElf_Shdr *header, struct pclntab *table)
 {
 	*table = (struct pclntab){.swap = image->swap, .vaddr = header->sh_addr};
-	struct sp_error *error = image_section_bytes(image, section, &table->bytes);
-	if (error || read_header(table))
-		return error;
+	TRY(image_section_bytes(image, section, &table->bytes));
+	if (read_header(table))
+		return NULL;
 	pclntab_deinit(table);
 	return error_format(image->path, header->sh_offset, "damaged .gopclntab");
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/diagnosis.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "file/reader_io.h"
@@ -92,10 +93,7 @@ static bool read_tracing_data(struct names_reader *reading)
 	if (!feature->present)
 		return true;
 	/* Damage in TRACING_DATA is reported later, when fields of tracepoints are shown. */
-	struct sp_error *error = trace_container_read(&feature->bytes, "", &visitor);
-	bool done = !error || sp_error_code(error) != SP_ERROR_NO_MEMORY;
-	sp_error_free(error);
-	return done;
+	return !error_if_no_memory(trace_container_read(&feature->bytes, "", &visitor));
 }
 
 /* Adds the names in `text`, which has lines "NAME,TYPE,CONFIG". */

@@ -11,6 +11,7 @@
 #include "file/reader_damage.h"
 #include "file/reader_io.h"
 #include "file/reader_struct.h"
+#include <sprof/private/words.h>
 #include "reader/feature_payloads.h"
 #include "record/attr.h"
 #include "record/types.h"
@@ -100,70 +101,53 @@ static bool read_nodes(struct sp_reader *reader, struct cursor *cursor)
 	return true;
 }
 
-static void interpret_text(struct sp_reader *reader, enum file_feature bit, const char *name,
-			   const char **ret)
+static bool read_cmdline(struct sp_reader *reader, struct cursor *cursor)
 {
-	struct cursor cursor = feature_cursor(reader, bit);
-	if (feature_is_present(reader, bit) && !feature_text(reader, &cursor, ret))
-		reader_add_damage_text(reader, cursor_offset(&cursor), "feature %s is cut short", name);
-}
-
-static void interpret_cmdline(struct sp_reader *reader)
-{
-	struct cursor cursor = feature_cursor(reader, FEATURE_CMDLINE);
 	uint32_t count;
-	if (!feature_is_present(reader, FEATURE_CMDLINE))
-		return;
-	if (!cursor_u32(&cursor, &count) || count > cursor_left(&cursor) / 4) {
-		reader_add_damage_text(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
-		return;
-	}
-	const char **words = arena_alloc(&reader->arena, (count + 1) * sizeof(*words));
-	if (!words) {
-		reader->no_memory = true;
-		return;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		if (!feature_text(reader, &cursor, &words[i])) {
-			reader_add_damage_text(reader, cursor_offset(&cursor),
-					       "feature CMDLINE is cut short");
-			break;
-		}
+	if (!cursor_u32(cursor, &count) || count > cursor_left(cursor) / 4)
+		return false;
+	const char **words = reader_alloc(reader, (size_t)count + 1, sizeof(*words));
 	reader->info.cmdline = words;
+	for (uint32_t i = 0; words && i < count; i++)
+		if (!feature_text(reader, cursor, &words[i]))
+			return false;
+	return true;
 }
 
-static void interpret_numbers(struct sp_reader *reader)
+static bool read_cpus(struct sp_reader *reader, struct cursor *cursor)
 {
-	struct sp_file_info *info = &reader->info;
-	struct cursor cursor = feature_cursor(reader, FEATURE_NRCPUS);
-	if (feature_is_present(reader, FEATURE_NRCPUS) &&
-	    (!cursor_u32(&cursor, &info->cpus_available) ||
-	     !cursor_u32(&cursor, &info->cpus_online)))
-		reader_add_damage_text(reader, cursor_offset(&cursor), "feature NRCPUS is cut short");
-	cursor = feature_cursor(reader, FEATURE_TOTAL_MEM);
-	if (feature_is_present(reader, FEATURE_TOTAL_MEM) &&
-	    !cursor_u64(&cursor, &info->total_memory_kb))
-		reader_add_damage_text(reader, cursor_offset(&cursor), "feature TOTAL_MEM is cut short");
-	cursor = feature_cursor(reader, FEATURE_SAMPLE_TIME);
-	if (feature_is_present(reader, FEATURE_SAMPLE_TIME) &&
-	    (!cursor_u64(&cursor, &info->first_sample_ns) ||
-	     !cursor_u64(&cursor, &info->last_sample_ns)))
-		reader_add_damage_text(reader, cursor_offset(&cursor), "feature SAMPLE_TIME is cut short");
+	return cursor_u32(cursor, &reader->info.cpus_available) &&
+	       cursor_u32(cursor, &reader->info.cpus_online);
 }
 
-static void interpret_clock(struct sp_reader *reader)
+static bool read_memory(struct sp_reader *reader, struct cursor *cursor)
+{
+	return cursor_u64(cursor, &reader->info.total_memory_kb);
+}
+
+static bool read_sample_times(struct sp_reader *reader, struct cursor *cursor)
+{
+	return cursor_u64(cursor, &reader->info.first_sample_ns) &&
+	       cursor_u64(cursor, &reader->info.last_sample_ns);
+}
+
+static bool read_clock(struct sp_reader *reader, struct cursor *cursor)
 {
 	struct sp_file_info *info = &reader->info;
-	struct cursor cursor = feature_cursor(reader, FEATURE_CLOCK_DATA);
 	uint32_t version;
-	if (!feature_is_present(reader, FEATURE_CLOCK_DATA))
-		return;
-	if (!cursor_u32(&cursor, &version) || !cursor_u32(&cursor, &info->clock_id) ||
-	    !cursor_u64(&cursor, &info->clock_wall_ns) || !cursor_u64(&cursor, &info->clock_ns)) {
-		reader_add_damage_text(reader, cursor_offset(&cursor), "feature CLOCK_DATA is cut short");
-		return;
-	}
+	if (!cursor_u32(cursor, &version) || !cursor_u32(cursor, &info->clock_id) ||
+	    !cursor_u64(cursor, &info->clock_wall_ns) || !cursor_u64(cursor, &info->clock_ns))
+		return false;
 	info->has_clock = version == 1;
+	return true;
+}
+
+static bool read_topology(struct sp_reader *reader, struct cursor *cursor)
+{
+	struct sp_cpu_topology *topology = &reader->info.topology;
+	return read_list(reader, cursor, &topology->packages) &&
+	       read_list(reader, cursor, &topology->cores) &&
+	       (!cursor_left(cursor) || read_places(reader, cursor, topology));
 }
 
 /* Size of an entry without the file's name: record header, pid, build-id with its size. */
@@ -197,25 +181,16 @@ static bool read_build_id(struct sp_reader *reader, struct cursor *cursor, struc
 	return true;
 }
 
-static struct sp_error *interpret_build_ids(struct sp_reader *reader)
+static bool read_build_ids(struct sp_reader *reader, struct cursor *cursor)
 {
-	struct cursor cursor = feature_cursor(reader, FEATURE_BUILD_ID);
-	size_t room = cursor_left(&cursor) / BUILD_ID_HEADER_SIZE, count = 0;
-	if (!feature_is_present(reader, FEATURE_BUILD_ID) || !room)
-		return NULL;
-	struct sp_build_id *build_ids = arena_alloc(&reader->arena, room * sizeof(*build_ids));
-	NEED(build_ids);
-	while (cursor_left(&cursor) && count < room) {
-		if (!read_build_id(reader, &cursor, &build_ids[count])) {
-			reader_add_damage_text(reader, cursor_offset(&cursor),
-					       "feature BUILD_ID is cut short");
-			break;
-		}
-		count++;
-	}
-	reader->info.build_ids = build_ids;
-	reader->info.build_id_count = count;
-	return NULL;
+	struct sp_file_info *info = &reader->info;
+	size_t room = cursor_left(cursor) / BUILD_ID_HEADER_SIZE;
+	struct sp_build_id *ids = room ? reader_alloc(reader, room, sizeof(*ids)) : NULL;
+	info->build_ids = ids;
+	for (; ids && cursor_left(cursor) && info->build_id_count < room; info->build_id_count++)
+		if (!read_build_id(reader, cursor, &ids[info->build_id_count]))
+			return false;
+	return true;
 }
 
 /* Reads one event of EVENT_DESC: attr, number of ids, name, ids. */
@@ -275,32 +250,50 @@ static struct sp_error *interpret_event_desc(struct sp_reader *reader)
 	return NULL;
 }
 
+/* Lists damage if a feature is cut short. */
+static void check(struct sp_reader *reader, enum file_feature bit, const struct cursor *cursor,
+		  bool is_whole)
+{
+	if (!is_whole)
+		reader_add_damage_text(reader, cursor_offset(cursor), "feature %s is cut short",
+				       sp_feature_name(bit));
+}
+
 struct sp_error *features_interpret(struct sp_reader *reader)
 {
 	struct sp_file_info *info = &reader->info;
-	interpret_text(reader, FEATURE_HOSTNAME, "HOSTNAME", &info->hostname);
-	interpret_text(reader, FEATURE_OSRELEASE, "OSRELEASE", &info->osrelease);
-	interpret_text(reader, FEATURE_VERSION, "VERSION", &info->version);
-	interpret_text(reader, FEATURE_ARCH, "ARCH", &info->arch);
-	interpret_text(reader, FEATURE_CPUDESC, "CPUDESC", &info->cpudesc);
-	interpret_text(reader, FEATURE_CPUID, "CPUID", &info->cpuid);
-	interpret_cmdline(reader);
-	interpret_numbers(reader);
-	interpret_clock(reader);
-	/* Sets info.topology and info.numa_nodes. Feature NRCPUS must have been read before. */
-	struct sp_cpu_topology *topology = &reader->info.topology;
-	struct cursor cursor = feature_cursor(reader, FEATURE_CPU_TOPOLOGY);
-	if (feature_is_present(reader, FEATURE_CPU_TOPOLOGY) &&
-	    (!read_list(reader, &cursor, &topology->packages) ||
-	     !read_list(reader, &cursor, &topology->cores) ||
-	     (cursor_left(&cursor) && !read_places(reader, &cursor, topology))))
-		reader_add_damage_text(reader, cursor_offset(&cursor),
-				       "feature CPU_TOPOLOGY is cut short");
-	cursor = feature_cursor(reader, FEATURE_NUMA_TOPOLOGY);
-	if (feature_is_present(reader, FEATURE_NUMA_TOPOLOGY) && !read_nodes(reader, &cursor))
-		reader_add_damage_text(reader, cursor_offset(&cursor),
-				       "feature NUMA_TOPOLOGY is cut short");
-	TRY(interpret_build_ids(reader));
+	const struct {
+		enum file_feature bit;
+		const char **ret;
+	} texts[] = {
+		{FEATURE_HOSTNAME, &info->hostname}, {FEATURE_OSRELEASE, &info->osrelease},
+		{FEATURE_VERSION, &info->version},   {FEATURE_ARCH, &info->arch},
+		{FEATURE_CPUDESC, &info->cpudesc},   {FEATURE_CPUID, &info->cpuid},
+	};
+	static const struct {
+		enum file_feature bit;
+		bool (*read)(struct sp_reader *reader, struct cursor *cursor);
+	} others[] = {
+		{FEATURE_CMDLINE, read_cmdline},
+		{FEATURE_NRCPUS, read_cpus}, /* CPU_TOPOLOGY needs the number of CPUs */
+		{FEATURE_TOTAL_MEM, read_memory},
+		{FEATURE_SAMPLE_TIME, read_sample_times},
+		{FEATURE_CLOCK_DATA, read_clock},
+		{FEATURE_CPU_TOPOLOGY, read_topology},
+		{FEATURE_NUMA_TOPOLOGY, read_nodes},
+		{FEATURE_BUILD_ID, read_build_ids},
+	};
+	for (size_t i = 0; i < count_of(texts); i++) {
+		struct cursor cursor = feature_cursor(reader, texts[i].bit);
+		if (feature_is_present(reader, texts[i].bit))
+			check(reader, texts[i].bit, &cursor,
+			      feature_text(reader, &cursor, texts[i].ret));
+	}
+	for (size_t i = 0; i < count_of(others); i++) {
+		struct cursor cursor = feature_cursor(reader, others[i].bit);
+		if (feature_is_present(reader, others[i].bit))
+			check(reader, others[i].bit, &cursor, others[i].read(reader, &cursor));
+	}
 	TRY(interpret_event_desc(reader));
 	TRY(events_name(reader));
 	return reader->no_memory ? error_no_memory() : NULL;

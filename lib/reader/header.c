@@ -295,9 +295,9 @@ static struct sp_error *correct_data_size(struct sp_reader *reader, struct heade
 	size_t impossible = count_impossible_after(reader, header, header->data.size, &count);
 	if (!impossible)
 		return NULL;
-	struct sp_error *error = find_data_end(reader, header, &size);
-	if (error || size <= header->data.size)
-		return error;
+	TRY(find_data_end(reader, header, &size));
+	if (size <= header->data.size)
+		return NULL;
 	if (impossible * 2 <= count &&
 	    (count_impossible_after(reader, header, size, &end_count) || end_count < count))
 		return NULL;

@@ -399,10 +399,9 @@ static struct sp_error *find_chunks(struct sp_reader *reader)
 {
 	CLEANUP(chunks_deinit) struct stored_chunks chunks = {0};
 	reader->whole_size = reader->file_size;
-	struct sp_error *error = chunks_list(reader->fd, reader->file_size, reader->path, &chunks);
-	if (!error)
-		reader->file_size = chunks.begin;
-	return error;
+	TRY(chunks_list(reader->fd, reader->file_size, reader->path, &chunks));
+	reader->file_size = chunks.begin;
+	return NULL;
 }
 
 static struct sp_error *reader_fill(struct sp_reader *reader)

@@ -111,10 +111,10 @@ static struct sp_error *open_named(struct sp_reader *reader, struct stat *status
 {
 	CLEANUP_FREE char *shown = format_text("cannot open %s", reader->path);
 	NEED(shown);
-	struct sp_error *error = regular_file_open_at(AT_FDCWD, reader->path, REGULAR_FILE_OR_PIPE,
-						      shown, &reader->fd, status_ret);
-	if (error || !S_ISFIFO(status_ret->st_mode))
-		return error;
+	TRY(regular_file_open_at(AT_FDCWD, reader->path, REGULAR_FILE_OR_PIPE, shown, &reader->fd,
+				 status_ret));
+	if (!S_ISFIFO(status_ret->st_mode))
+		return NULL;
 	if (status_ret->st_uid && status_ret->st_uid != geteuid())
 		return error_set_remedy(error_new(SP_ERROR_PERMISSION,
 						  "cannot open %s: the FIFO "

@@ -3,9 +3,8 @@
 
 #include <endian.h>
 #include <string.h>
-#include "base/cursor.h"
-#include "base/error.h"
 #include "base/hash.h"
+#include "record/private_record.h"
 
 uint64_t content_hash_add(uint64_t hash, const void *bytes, size_t size)
 {
@@ -21,40 +20,22 @@ uint64_t content_hash_add(uint64_t hash, const void *bytes, size_t size)
 struct sp_error *record_encode_content(struct record_buffer *buffer,
 				       const struct file_content *content)
 {
-	const uint64_t numbers[] = {htole64(content->size), htole64(content->hash),
-				    htole64(content->ino)};
-	const uint32_t device[] = {htole32(content->maj), htole32(content->min)};
-	size_t path_size = strlen(content->path) + 1;
-	struct record_buffer data = {0};
-	NEED(vec_reserve(&data, CONTENT_FIXED_SIZE + path_size));
-	memcpy(data.items, numbers, sizeof(numbers));
-	memcpy(data.items + sizeof(numbers), device, sizeof(device));
-	memcpy(data.items + CONTENT_FIXED_SIZE, content->path, path_size);
-	struct sp_record record = {
-		.type = SP_RECORD_EVENT_UPDATE,
-		.event_update = {.kind = CONTENT_KIND,
-				 .data = {.bytes = data.items, .size = CONTENT_FIXED_SIZE + path_size}},
-	};
-	struct sp_error *error = record_encode(buffer, &record, NULL);
-	vec_deinit(&data);
-	return error;
+	struct record_buffer bytes = {0};
+	struct put data = {.buffer = &bytes};
+	put_le64(&data, content->size);
+	put_le64(&data, content->hash);
+	put_le64(&data, content->ino);
+	put_le32(&data, content->maj);
+	put_le32(&data, content->min);
+	put_bytes(&data, content->path, strlen(content->path) + 1);
+	return private_record_encode(buffer, CONTENT_KIND, &data);
 }
 
 bool record_content(const struct sp_record *record, struct file_content *ret)
 {
-	if (record->type != SP_RECORD_EVENT_UPDATE || record->event_update.kind != CONTENT_KIND)
-		return false;
-	const struct sp_bytes *data = &record->event_update.data;
-	struct cursor cursor = cursor_make(data->bytes, data->size, false, NULL, 0);
-	if (!cursor_u64(&cursor, &ret->size) || !cursor_u64(&cursor, &ret->hash) ||
-	    !cursor_u64(&cursor, &ret->ino) || !cursor_u32(&cursor, &ret->maj) ||
-	    !cursor_u32(&cursor, &ret->min) || !memchr(cursor.pos, 0, cursor_left(&cursor)))
-		return false;
-	ret->size = le64toh(ret->size);
-	ret->hash = le64toh(ret->hash);
-	ret->ino = le64toh(ret->ino);
-	ret->maj = le32toh(ret->maj);
-	ret->min = le32toh(ret->min);
-	ret->path = (const char *)cursor.pos;
-	return true;
+	struct cursor cursor;
+	return private_record_read(record, CONTENT_KIND, &cursor) &&
+	       cursor_u64(&cursor, &ret->size) && cursor_u64(&cursor, &ret->hash) &&
+	       cursor_u64(&cursor, &ret->ino) && cursor_u32(&cursor, &ret->maj) &&
+	       cursor_u32(&cursor, &ret->min) && cursor_text(&cursor, &ret->path);
 }

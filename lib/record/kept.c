@@ -2,50 +2,33 @@
 #include "record/kept.h"
 
 #include <assert.h>
-#include <endian.h>
-#include <string.h>
-#include "base/cursor.h"
-#include "base/error.h"
+#include "record/private_record.h"
 
 struct sp_error *record_encode_kept(struct record_buffer *buffer, const char *name,
 				    const void *bytes, size_t size)
 {
-	uint64_t file_size = htole64(size);
-	char text[KEPT_NAME_SIZE] = "";
-	struct record_buffer data = {0};
-	assert(strlen(name) < sizeof(text));
-	memcpy(text, name, strlen(name));
-	NEED(vec_reserve(&data, sizeof(file_size) + sizeof(text) + size));
-	memcpy(data.items, &file_size, sizeof(file_size));
-	memcpy(data.items + sizeof(file_size), text, sizeof(text));
-	memcpy(data.items + sizeof(file_size) + sizeof(text), bytes, size);
-	struct sp_record record = {
-		.type = SP_RECORD_EVENT_UPDATE,
-		.event_update = {.kind = KEPT_KIND,
-				 .data = {.bytes = data.items,
-					  .size = sizeof(file_size) + sizeof(text) + size}},
-	};
-	struct sp_error *error = record_encode(buffer, &record, NULL);
-	vec_deinit(&data);
-	return error;
+	struct record_buffer encoded = {0};
+	struct put data = {.buffer = &encoded};
+	assert(strlen(name) < KEPT_NAME_SIZE);
+	put_le64(&data, size);
+	put_bytes(&data, name, strlen(name));
+	put_zeros(&data, KEPT_NAME_SIZE - strlen(name));
+	put_bytes(&data, bytes, size);
+	return private_record_encode(buffer, KEPT_KIND, &data);
 }
 
 bool record_kept(const struct sp_record *record, char name_ret[KEPT_NAME_SIZE],
 		 struct sp_bytes *ret)
 {
-	if (record->type != SP_RECORD_EVENT_UPDATE || record->event_update.kind != KEPT_KIND)
-		return false;
-	const struct sp_bytes *data = &record->event_update.data;
-	size_t head = sizeof(uint64_t) + KEPT_NAME_SIZE;
-	if (data->size < head)
-		return false;
+	struct cursor cursor;
 	uint64_t size;
-	memcpy(&size, data->bytes, sizeof(size));
-	size = le64toh(size);
-	const char *name = (const char *)data->bytes + sizeof(size);
-	if (size > data->size - head || strnlen(name, KEPT_NAME_SIZE) == KEPT_NAME_SIZE)
+	const char *name;
+	const uint8_t *bytes;
+	if (!private_record_read(record, KEPT_KIND, &cursor) || !cursor_u64(&cursor, &size) ||
+	    !cursor_string(&cursor, KEPT_NAME_SIZE, &name) ||
+	    size > cursor_left(&cursor) || !cursor_bytes(&cursor, size, &bytes))
 		return false;
 	memcpy(name_ret, name, KEPT_NAME_SIZE);
-	*ret = (struct sp_bytes){data->bytes + head, size};
+	*ret = (struct sp_bytes){bytes, size};
 	return true;
 }

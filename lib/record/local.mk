@@ -8,7 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/kept.c lib/record/kept.h \
 	lib/record/record_length.c lib/record/record_length.h \
 	lib/record/note.c lib/record/note.h \
-	lib/record/note_texts.c \
+	lib/record/note_texts.c lib/record/private_record.c lib/record/private_record.h \
 	lib/record/secrets.c lib/record/secrets.h \
 	lib/record/task_change.c lib/record/task_change.h
 lib_libsprof_core_la_SOURCES += lib/record/python_record.c lib/record/python_record.h

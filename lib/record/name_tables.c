@@ -6,8 +6,7 @@
 #include <sprof/private/words.h>
 
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "base/vec.h"
 
 enum sp_architecture sp_architecture_parse(const char *machine)
 {
@@ -31,7 +30,7 @@ enum sp_architecture sp_architecture_parse(const char *machine)
 		{"loongarch", SP_ARCHITECTURE_LOONGARCH},
 		{"mips", SP_ARCHITECTURE_MIPS},
 	};
-	for (size_t i = 0; machine && i < COUNT(known); i++)
+	for (size_t i = 0; machine && i < count_of(known); i++)
 		if (!strncmp(machine, known[i].prefix, strlen(known[i].prefix)))
 			return known[i].architecture;
 	return SP_ARCHITECTURE_UNKNOWN;
@@ -103,13 +102,13 @@ const char *sp_register_name(enum sp_architecture architecture, unsigned int bit
 		[SP_ARCHITECTURE_LOONGARCH] = loongarch_registers,
 		[SP_ARCHITECTURE_MIPS] = mips_registers,
 	};
-	if (architecture >= COUNT(registers) || !registers[architecture] || bit >= 64)
+	if (architecture >= count_of(registers) || !registers[architecture] || bit >= 64)
 		return NULL;
 	return registers[architecture][bit];
 }
 
 /* Name at an index of a table; NULL after its end. */
-#define NAME_AT(names, at) ((at) < COUNT(names) ? (names)[at] : NULL)
+#define NAME_AT(names, at) ((at) < count_of(names) ? (names)[at] : NULL)
 
 const char *sp_ksymbol_type_name(unsigned int type)
 {

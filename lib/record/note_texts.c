@@ -320,27 +320,14 @@ static void put_overwritten(struct note_output *out, const struct sp_note *note)
 	put_template(out, note, "s of {2} CPU{2||s}; {3} KB of older samples were overwritten");
 }
 
-static void put_sampling(struct note_output *out, const struct sp_note *note, const char *what)
+static void put_sampling(struct note_output *out, const struct sp_note *note)
 {
 	put_text(out, "sampling");
 	if (note->object_size)
 		put_template(out, note, " of {o}");
-	put_text(out, what);
-}
-
-static void put_sampling_on(struct note_output *out, const struct sp_note *note)
-{
-	put_sampling(out, note, " was enabled");
-}
-
-static void put_sampling_off(struct note_output *out, const struct sp_note *note)
-{
-	put_sampling(out, note, " was disabled");
-}
-
-static void put_sampling_was_off(struct note_output *out, const struct sp_note *note)
-{
-	put_sampling(out, note, " was disabled when this file began");
+	put_text(out, note->kind == NOTE_SAMPLING_ON ? " was enabled" : " was disabled");
+	if (note->kind == NOTE_SAMPLING_WAS_OFF)
+		put_text(out, " when this file began");
 }
 
 static void put_write_failed(struct note_output *out, const struct sp_note *note)
@@ -455,9 +442,9 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"{0} samples lost across all processes on these CPUs, about {1} of them of the "
 		"target"},
 	[NOTE_OVERWRITTEN] = {4, true, NULL, put_overwritten},
-	[NOTE_SAMPLING_ON] = {0, true, NULL, put_sampling_on},
-	[NOTE_SAMPLING_OFF] = {0, true, NULL, put_sampling_off},
-	[NOTE_SAMPLING_WAS_OFF] = {0, true, NULL, put_sampling_was_off},
+	[NOTE_SAMPLING_ON] = {0, true, NULL, put_sampling},
+	[NOTE_SAMPLING_OFF] = {0, true, NULL, put_sampling},
+	[NOTE_SAMPLING_WAS_OFF] = {0, true, NULL, put_sampling},
 	[NOTE_SAMPLING_UNSTABLE] = {0, true,
 		"sampling was enabled and disabled many times: no more notes about it"},
 	[NOTE_WRITE_FAILED] = {2, true, NULL, put_write_failed},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "record/types.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "base/vec.h"
 
 static const char *const kernel_names[] = {
 	[1] = "MMAP",
@@ -56,9 +56,9 @@ static const char *const user_names[] = {
 
 const char *sp_record_type_name(uint32_t type)
 {
-	if (type < COUNT(kernel_names))
+	if (type < count_of(kernel_names))
 		return kernel_names[type];
-	if (type >= RECORD_USER_TYPES && type - RECORD_USER_TYPES < COUNT(user_names))
+	if (type >= RECORD_USER_TYPES && type - RECORD_USER_TYPES < count_of(user_names))
 		return user_names[type - RECORD_USER_TYPES];
 	return NULL;
 }

@@ -11,9 +11,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/vec.h"
 #include "record/types.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A text in a caller's buffer; `length` also counts what did not fit. */
 struct bounded_text {
@@ -78,7 +77,7 @@ static struct data_src data_src_parts(uint64_t word)
 const char *sp_data_src_op_name(uint64_t word)
 {
 	static const char *const names[] = {"N/A", "LOAD", "STORE", "PFETCH", "EXEC"};
-	for (size_t i = 0; i < COUNT(names); i++)
+	for (size_t i = 0; i < count_of(names); i++)
 		if (word >> i & 1)
 			return names[i];
 	return "No";
@@ -119,7 +118,7 @@ size_t sp_data_src_level_text(uint64_t word, char *out, size_t size)
 		text_add(&text, "%s ", hop_names[parts.hops]);
 	} else {
 		unsigned int levels = parts.lvl & ~(LEVEL_HIT | LEVEL_MISS);
-		for (size_t i = 0; i < COUNT(level_names); i++) {
+		for (size_t i = 0; i < count_of(level_names); i++) {
 			if (!(levels >> i & 1))
 				continue;
 			text_add(&text, "%s%s", named ? " or " : "", level_names[i]);
@@ -143,8 +142,8 @@ size_t sp_data_src_snoop_text(uint64_t word, char *out, size_t size)
 	static const char *const more_names[] = {"Fwd", "Peer"};
 	struct data_src parts = data_src_parts(word);
 	struct bounded_text text = text_begin(out, size);
-	text_add_set(&text, parts.snoop, names, COUNT(names));
-	text_add_set(&text, parts.snoopx, more_names, COUNT(more_names));
+	text_add_set(&text, parts.snoop, names, count_of(names));
+	text_add_set(&text, parts.snoopx, more_names, count_of(more_names));
 	if (!text.length)
 		text_add(&text, "N/A");
 	return text.length;
@@ -155,7 +154,7 @@ size_t sp_data_src_tlb_text(uint64_t word, char *out, size_t size)
 	static const char *const names[] = {"N/A", "HIT", "MISS", "L1", "L2", "Walker", "Fault"};
 	struct data_src parts = data_src_parts(word);
 	struct bounded_text text = text_begin(out, size);
-	text_add_set(&text, parts.tlb & ~(LEVEL_HIT | LEVEL_MISS), names, COUNT(names));
+	text_add_set(&text, parts.tlb & ~(LEVEL_HIT | LEVEL_MISS), names, count_of(names));
 	if (!text.length)
 		text_add(&text, "N/A");
 	if (parts.tlb & LEVEL_HIT)
@@ -202,7 +201,7 @@ size_t sp_transaction_text(uint64_t transaction, char *out, size_t size)
 					    "CON ", "CAP-WRITE ", "CAP-READ "};
 	struct bounded_text text = text_begin(out, size);
 	uint64_t code = transaction >> PERF_TXN_ABORT_SHIFT;
-	for (size_t i = 0; i < COUNT(names); i++)
+	for (size_t i = 0; i < count_of(names); i++)
 		if (transaction >> i & 1)
 			text_add(&text, "%s", names[i]);
 	if (transaction && !(transaction & (PERF_TXN_SYNC | PERF_TXN_ASYNC)))
@@ -215,12 +214,12 @@ size_t sp_transaction_text(uint64_t transaction, char *out, size_t size)
 struct sp_branch_flags sp_branch_flags(uint64_t flags)
 {
 	static const uint8_t widths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 1};
-	unsigned int fields[COUNT(widths)], at = 0;
+	unsigned int fields[count_of(widths)], at = 0;
 	/*
 	 * Flags are converted to host order, because a big-endian compiler fills bit-fields from the
 	 * highest bit.
 	 */
-	for (size_t i = 0; i < COUNT(widths); i++) {
+	for (size_t i = 0; i < count_of(widths); i++) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 		unsigned int shift = at;
 #else

@@ -146,19 +146,18 @@ static struct sp_error *open_once(struct sp_ctx *ctx, struct sp_reader *reader,
 	copy->files = &script->files;
 	TRY(sized_copy_groups(groups, 2));
 	script->threads = parallel_threads(script->options.threads);
-	struct sp_error *error = prepare(script);
-	if (!error)
-		*ret = take_ptr(script);
-	return error;
+	TRY(prepare(script));
+	*ret = take_ptr(script);
+	return NULL;
 }
 
 struct sp_error *sp_script_open(struct sp_ctx *ctx, struct sp_reader *reader,
 				const struct sp_script_options *options, struct sp_script **ret)
 {
 	bool exact = reader_is_exact(reader);
-	struct sp_error *error = open_once(ctx, reader, options, ret);
-	if (error || !pass_one_missed_records(reader, exact))
-		return error;
+	TRY(open_once(ctx, reader, options, ret));
+	if (!pass_one_missed_records(reader, exact))
+		return NULL;
 	sp_script_free(take_ptr(*ret));
 	return open_once(ctx, reader, options, ret);
 }

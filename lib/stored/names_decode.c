@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A decoder remembers damage and a lack of memory: from then on, numbers are 0 and texts NULL.
+ * Loops test it once for each item, and stored_names_decode() at the end.
+ */
 #include "stored/stored_names.h"
 
 #include <string.h>
@@ -17,311 +21,237 @@ enum {
 /* Largest depth of inlined calls. Each address that is shown costs as many frames. */
 #define DEPTH_MAX 512
 
-struct texts {
-	VEC(const char *);
+struct names_decoder {
+	struct cursor cursor;
+	struct { VEC(const char *); } texts;
+	bool damaged, no_memory;
 };
 
+static bool failed(const struct names_decoder *decoder)
+{
+	return decoder->damaged || decoder->no_memory;
+}
+
 /* Reads a number of at most `most`. */
-static bool get_number(struct cursor *cursor, uint64_t most, uint64_t *ret)
+static uint64_t get_number(struct names_decoder *decoder, uint64_t most)
 {
-	uint64_t value;
-	if (!cursor_uleb(cursor, &value) || value > most)
-		return false;
-	*ret = value;
-	return true;
+	uint64_t value = 0;
+	if (failed(decoder) || !cursor_uleb(&decoder->cursor, &value) || value > most) {
+		decoder->damaged = true;
+		return 0;
+	}
+	return value;
 }
 
-static bool get_u32(struct cursor *cursor, uint32_t *ret)
+static uint32_t get_u32(struct names_decoder *decoder)
 {
-	uint64_t value;
-	if (!get_number(cursor, UINT32_MAX, &value))
-		return false;
-	*ret = value;
-	return true;
+	return (uint32_t)get_number(decoder, UINT32_MAX);
 }
 
-static bool get_flag(struct cursor *cursor, bool *ret)
+static bool get_flag(struct names_decoder *decoder)
 {
-	uint64_t value;
-	if (!get_number(cursor, 1, &value))
-		return false;
-	*ret = value;
-	return true;
+	return get_number(decoder, 1);
 }
 
-static bool get_signed(struct cursor *cursor, uint64_t *ret)
+static uint64_t get_signed(struct names_decoder *decoder)
 {
-	uint64_t value;
-	if (!cursor_uleb(cursor, &value))
-		return false;
-	*ret = value >> 1 ^ (uint64_t)-(int64_t)(value & 1);
-	return true;
+	uint64_t value = get_number(decoder, UINT64_MAX);
+	return value >> 1 ^ (uint64_t)-(int64_t)(value & 1);
+}
+
+/* Returns the next bytes; NULL: they do not fit. */
+static const uint8_t *get_bytes(struct names_decoder *decoder, size_t size)
+{
+	const uint8_t *bytes = NULL;
+	decoder->damaged |= !cursor_bytes(&decoder->cursor, size, &bytes);
+	return bytes;
 }
 
 /* Reads a count of things that have at least `least` bytes each. */
-static bool get_count(struct cursor *cursor, size_t least, size_t *ret)
+static size_t get_count(struct names_decoder *decoder, size_t least)
 {
-	uint64_t value;
-	if (!get_number(cursor, cursor_left(cursor) / least, &value))
-		return false;
-	*ret = value;
-	return value < UINT32_MAX;
+	size_t count = get_number(decoder, cursor_left(&decoder->cursor) / least);
+	decoder->damaged |= count >= UINT32_MAX;
+	return count;
 }
 
 /* Reads a count, and makes room for that many items. */
-#define get_room(cursor, least, vec, ret, no_memory)                                               \
-	(get_count((cursor), (least), (ret)) &&                                                    \
-	 (vec_reserve((vec), *(ret)) || !(*(no_memory) = true)))
+#define get_room(decoder, least, vec)                                                              \
+	({                                                                                         \
+		size_t count_ = get_count((decoder), (least));                                     \
+		(decoder)->no_memory |= !vec_reserve((vec), count_);                               \
+		failed(decoder) ? 0 : count_;                                                      \
+	})
 
-static bool get_text(struct cursor *cursor, const struct texts *texts, const char **ret)
+static const char *get_text(struct names_decoder *decoder)
 {
-	uint64_t index;
-	if (!get_number(cursor, texts->count, &index))
-		return false;
-	*ret = index ? texts->items[index - 1] : NULL;
-	return true;
+	uint64_t index = get_number(decoder, decoder->texts.count);
+	return index ? decoder->texts.items[index - 1] : NULL;
 }
 
-static bool get_key(struct cursor *cursor, const struct texts *texts, struct stored_key *key)
+static const char *get_needed_text(struct names_decoder *decoder)
 {
-	uint64_t size;
-	const uint8_t *bytes;
-	if (!get_u32(cursor, &key->kind) || !get_text(cursor, texts, &key->path) || !key->path ||
-	    !get_number(cursor, sizeof(key->build_id), &size) ||
-	    !cursor_bytes(cursor, size, &bytes))
-		return false;
-	memcpy(key->build_id, bytes, size);
-	key->build_id_size = size;
-	return get_u32(cursor, &key->maj) && get_u32(cursor, &key->min) &&
-	       cursor_uleb(cursor, &key->ino) && get_u32(cursor, &key->pid);
+	const char *text = get_text(decoder);
+	decoder->damaged |= !text;
+	return text;
 }
 
-static bool get_problem(struct cursor *cursor, const struct texts *texts,
-			struct stored_problem *problem)
+static void get_key(struct names_decoder *decoder, struct stored_key *key)
 {
-	return get_u32(cursor, &problem->problem) && get_text(cursor, texts, &problem->text) &&
-	       get_text(cursor, texts, &problem->remedy);
+	key->kind = get_u32(decoder);
+	key->path = get_needed_text(decoder);
+	key->build_id_size = get_number(decoder, sizeof(key->build_id));
+	const uint8_t *bytes = get_bytes(decoder, key->build_id_size);
+	if (bytes)
+		memcpy(key->build_id, bytes, key->build_id_size);
+	key->maj = get_u32(decoder);
+	key->min = get_u32(decoder);
+	key->ino = get_number(decoder, UINT64_MAX);
+	key->pid = get_u32(decoder);
 }
 
-static bool get_symbol(struct cursor *cursor, const struct texts *texts, uint64_t before,
-		       struct stored_symbol *symbol)
+static void get_problem(struct names_decoder *decoder, struct stored_problem *problem)
 {
-	uint64_t distance, flags;
-	if (!get_signed(cursor, &distance) || !cursor_uleb(cursor, &symbol->size) ||
-	    !get_text(cursor, texts, &symbol->name) || !symbol->name ||
-	    !get_number(cursor, 3, &flags))
-		return false;
-	symbol->object = NULL;
-	symbol->start = before + distance;
-	symbol->mangled = flags & 1;
-	symbol->from_cfi = flags & 2;
-	return true;
+	problem->problem = get_u32(decoder);
+	problem->text = get_text(decoder);
+	problem->remedy = get_text(decoder);
 }
 
-static bool get_symbols(struct cursor *cursor, const struct texts *texts,
-			struct stored_module *module, bool *no_memory)
+static void get_symbols(struct names_decoder *decoder, struct stored_module *module)
 {
-	size_t count;
-	uint64_t before = 0;
-	if (!get_room(cursor, SYMBOL_LEAST, &module->symbols, &count, no_memory))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct stored_symbol symbol;
-		if (!get_symbol(cursor, texts, before, &symbol))
-			return false;
-		before = symbol.start;
-		module->symbols.items[module->symbols.count++] = symbol;
+	uint64_t start = 0;
+	for (size_t left = get_room(decoder, SYMBOL_LEAST, &module->symbols);
+	     left && !failed(decoder); left--) {
+		struct stored_symbol *symbol = &module->symbols.items[module->symbols.count++];
+		start += get_signed(decoder);
+		*symbol = (struct stored_symbol){.start = start};
+		symbol->size = get_number(decoder, UINT64_MAX);
+		symbol->name = get_needed_text(decoder);
+		uint64_t flags = get_number(decoder, 3);
+		symbol->mangled = flags & 1;
+		symbol->from_cfi = flags & 2;
 	}
-	return true;
 }
 
-static bool get_frame(struct cursor *cursor, const struct texts *texts, size_t index,
-		      struct stored_frame *frame)
+static void get_frames(struct names_decoder *decoder, struct stored_module *module)
 {
-	uint64_t caller, start;
-	if (!get_text(cursor, texts, &frame->name) || !get_flag(cursor, &frame->mangled) ||
-	    !get_text(cursor, texts, &frame->file) || !get_u32(cursor, &frame->line) ||
-	    !get_number(cursor, index, &caller) || !cursor_uleb(cursor, &start))
-		return false;
-	frame->caller = caller;
-	frame->start = start - 1;
-	frame->declared = 0;
-	return true;
-}
-
-/* Sets the depth of the last frame, and cuts its callers if there are too many. */
-static void limit_depth(struct stored_module *module)
-{
-	struct stored_frame *frame = vec_last(&module->frames);
-	frame->depth = frame->caller ? module->frames.items[frame->caller - 1].depth + 1 : 0;
-	if (frame->depth > DEPTH_MAX)
-		frame->caller = frame->depth = 0;
-}
-
-static bool get_frames(struct cursor *cursor, const struct texts *texts,
-		       struct stored_module *module, bool *no_memory)
-{
-	size_t count;
-	if (!get_room(cursor, FRAME_LEAST, &module->frames, &count, no_memory))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct stored_frame frame;
-		if (!get_frame(cursor, texts, i, &frame))
-			return false;
-		module->frames.items[module->frames.count++] = frame;
-		limit_depth(module);
+	for (size_t left = get_room(decoder, FRAME_LEAST, &module->frames);
+	     left && !failed(decoder); left--) {
+		size_t index = module->frames.count++;
+		struct stored_frame *frame = &module->frames.items[index];
+		*frame = (struct stored_frame){.name = get_text(decoder)};
+		frame->mangled = get_flag(decoder);
+		frame->file = get_text(decoder);
+		frame->line = get_u32(decoder);
+		frame->caller = get_number(decoder, index);
+		frame->start = get_number(decoder, UINT64_MAX) - 1;
+		/* Cuts the callers if there are too many. */
+		if (frame->caller)
+			frame->depth = module->frames.items[frame->caller - 1].depth + 1;
+		if (frame->depth > DEPTH_MAX)
+			frame->caller = frame->depth = 0;
 	}
-	return true;
 }
 
-static bool get_point(struct cursor *cursor, const struct stored_module *module, uint64_t before,
-		      struct stored_point *point)
+static void get_points(struct names_decoder *decoder, struct stored_module *module)
 {
-	uint64_t step, symbol, frame, distance = 0;
-	bool has_vaddr;
-	if (!cursor_uleb(cursor, &step) ||
-	    !get_number(cursor, module->symbols.count, &symbol) ||
-	    !get_number(cursor, module->frames.count, &frame) || !get_flag(cursor, &has_vaddr) ||
-	    (has_vaddr && !get_signed(cursor, &distance)))
-		return false;
-	*point = (struct stored_point){
-		.offset = before + step,
-		.vaddr = before + step + distance,
-		.symbol = symbol,
-		.frame = frame,
-		.has_vaddr = has_vaddr,
-	};
-	/* Only the first may be at the start, and none at or before the one before it. */
-	return !module->points.count || point->offset > before;
-}
-
-static bool get_points(struct cursor *cursor, struct stored_module *module, bool *no_memory)
-{
-	size_t count;
-	uint64_t before = 0;
-	if (!get_room(cursor, POINT_LEAST, &module->points, &count, no_memory))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct stored_point point;
-		if (!get_point(cursor, module, before, &point))
-			return false;
-		before = point.offset;
-		module->points.items[module->points.count++] = point;
+	uint64_t offset = 0;
+	for (size_t left = get_room(decoder, POINT_LEAST, &module->points);
+	     left && !failed(decoder); left--) {
+		struct stored_point *point = &module->points.items[module->points.count++];
+		uint64_t before = offset;
+		offset += get_number(decoder, UINT64_MAX);
+		*point = (struct stored_point){.offset = offset};
+		point->symbol = get_number(decoder, module->symbols.count);
+		point->frame = get_number(decoder, module->frames.count);
+		point->has_vaddr = get_flag(decoder);
+		point->vaddr = offset + (point->has_vaddr ? get_signed(decoder) : 0);
+		/* Only the first may be at the start, and none at or before the one before it. */
+		decoder->damaged |= module->points.count > 1 && offset <= before;
 	}
-	return true;
 }
 
-static bool get_codes(struct cursor *cursor, struct stored_module *module, bool *no_memory)
+static void get_codes(struct names_decoder *decoder, struct stored_module *module)
 {
-	size_t count;
-	uint64_t before = 0;
-	if (!get_room(cursor, CODE_LEAST, &module->codes, &count, no_memory))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct stored_code code;
-		uint64_t step;
-		if (!cursor_uleb(cursor, &step) || !get_u32(cursor, &code.size) ||
-		    !cursor_bytes(cursor, code.size, &code.bytes) || before + step < before)
-			return false;
-		before += step;
-		code.offset = before;
-		module->codes.items[module->codes.count++] = code;
+	uint64_t offset = 0;
+	for (size_t left = get_room(decoder, CODE_LEAST, &module->codes);
+	     left && !failed(decoder); left--) {
+		struct stored_code *code = &module->codes.items[module->codes.count++];
+		uint64_t step = get_number(decoder, UINT64_MAX);
+		decoder->damaged |= __builtin_add_overflow(offset, step, &offset);
+		code->offset = offset;
+		code->size = get_u32(decoder);
+		code->bytes = get_bytes(decoder, code->size);
 	}
-	return true;
 }
 
-static bool get_origins(struct cursor *cursor, const struct texts *texts,
-			struct stored_module *module)
+static void get_module(struct names_decoder *decoder, struct stored_module *module)
 {
+	get_key(decoder, &module->key);
+	get_problem(decoder, &module->symbols_problem);
+	get_problem(decoder, &module->lines_problem);
+	module->has_lines = get_flag(decoder);
+	module->machine = get_number(decoder, UINT16_MAX);
+	module->file = get_u32(decoder);
+	get_symbols(decoder, module);
+	get_frames(decoder, module);
+	get_points(decoder, module);
+	get_codes(decoder, module);
+	if (cursor_left(&decoder->cursor))
+		module->left_out = get_number(decoder, UINT64_MAX);
+	if (!cursor_left(&decoder->cursor))
+		return;
 	vec_each (symbol, &module->symbols)
-		if (!get_text(cursor, texts, &symbol->object))
-			return false;
+		symbol->object = get_text(decoder);
 	vec_each (frame, &module->frames)
-		if (!get_u32(cursor, &frame->declared))
-			return false;
-	return true;
+		frame->declared = get_u32(decoder);
 }
 
-static bool get_module(struct cursor *cursor, const struct texts *texts,
-		       struct stored_module *module, bool *no_memory)
+static void get_texts(struct names_decoder *decoder)
 {
-	uint64_t machine;
-	if (!get_key(cursor, texts, &module->key) ||
-	    !get_problem(cursor, texts, &module->symbols_problem) ||
-	    !get_problem(cursor, texts, &module->lines_problem) ||
-	    !get_flag(cursor, &module->has_lines) || !get_number(cursor, UINT16_MAX, &machine) ||
-	    !get_u32(cursor, &module->file))
-		return false;
-	module->machine = machine;
-	return get_symbols(cursor, texts, module, no_memory) &&
-	       get_frames(cursor, texts, module, no_memory) &&
-	       get_points(cursor, module, no_memory) && get_codes(cursor, module, no_memory) &&
-	       (!cursor_left(cursor) || cursor_uleb(cursor, &module->left_out)) &&
-	       (!cursor_left(cursor) || get_origins(cursor, texts, module));
-}
-
-static bool get_texts(struct cursor *cursor, struct texts *texts, bool *no_memory)
-{
-	size_t count;
-	if (!get_count(cursor, TEXT_LEAST, &count))
-		return false;
-	if (!vec_reserve(texts, count)) {
-		*no_memory = true;
-		return false;
+	for (size_t left = get_room(decoder, TEXT_LEAST, &decoder->texts); left; left--) {
+		const char **text = &decoder->texts.items[decoder->texts.count++];
+		if (!cursor_text(&decoder->cursor, text)) {
+			decoder->damaged = true;
+			return;
+		}
 	}
-	for (size_t i = 0; i < count; i++) {
-		size_t left = cursor_left(cursor);
-		const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
-		const char *text;
-		if (!nul || !cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, &text))
-			return false;
-		texts->items[texts->count++] = text;
-	}
-	return true;
 }
 
-static bool get_modules(struct cursor *cursor, const struct texts *texts,
-			struct stored_names *names, bool *no_memory)
+static void get_modules(struct names_decoder *decoder, struct stored_names *names)
 {
-	size_t count;
-	if (!get_count(cursor, MODULE_LEAST, &count))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t size;
-		const uint8_t *bytes;
-		if (!cursor_uleb(cursor, &size) || size > cursor_left(cursor) ||
-		    !cursor_bytes(cursor, size, &bytes))
-			return false;
+	struct cursor *cursor = &decoder->cursor;
+	const uint8_t *end = cursor->end;
+	for (size_t left = get_count(decoder, MODULE_LEAST); left && !failed(decoder); left--) {
+		uint64_t size = get_number(decoder, UINT64_MAX);
 		struct stored_module *module = vec_push(names);
-		if (!module) {
-			*no_memory = true;
-			return false;
-		}
-		*module = (struct stored_module){0};
-		struct cursor inner =
-			cursor_make(bytes, size, false, cursor->path, bytes - cursor->begin);
-		if (!get_module(&inner, texts, module, no_memory))
-			return false;
-		if (!stored_names_index(names)) {
-			*no_memory = true;
-			return false;
-		}
+		decoder->no_memory |= !module;
+		decoder->damaged |= size > cursor_left(cursor);
+		if (module)
+			*module = (struct stored_module){0};
+		if (failed(decoder))
+			return;
+		/* Later versions may have more after a module's last number. */
+		const uint8_t *next = cursor->end = cursor->pos + size;
+		get_module(decoder, module);
+		cursor->pos = next;
+		cursor->end = end;
+		if (!failed(decoder))
+			decoder->no_memory = !stored_names_index(names);
 	}
-	return true;
 }
 
 struct sp_error *stored_names_decode(uint8_t *data, size_t size, const char *path,
 				     struct stored_names *ret)
 {
-	struct cursor cursor = cursor_make(data, size, false, path, 0);
-	struct texts texts = {0};
-	bool no_memory = false;
+	struct names_decoder decoder = {.cursor = cursor_make(data, size, false, path, 0)};
 	*ret = (struct stored_names){.data = data};
-	bool good = get_texts(&cursor, &texts, &no_memory) &&
-		    get_modules(&cursor, &texts, ret, &no_memory);
-	vec_deinit(&texts);
-	if (good)
-		return NULL;
-	return no_memory ? error_no_memory() :
-			   error_new(SP_ERROR_FORMAT, "%s: the stored names are damaged", path);
+	get_texts(&decoder);
+	get_modules(&decoder, ret);
+	vec_deinit(&decoder.texts);
+	if (decoder.no_memory)
+		return error_no_memory();
+	if (decoder.damaged)
+		return error_new(SP_ERROR_FORMAT, "%s: the stored names are damaged", path);
+	return NULL;
 }

@@ -3,31 +3,19 @@
 
 #include <string.h>
 #include "base/leb128.h"
+#include "record/put.h"
 
 /* Data under construction. After a lack of memory, further additions do nothing. */
 struct encoder {
-	struct record_buffer *out;
+	struct put out;
 	struct u64map index_of;      /* address of an interned text -> its index */
 	struct { VEC(const char *); } texts;
-	bool no_memory;
 };
-
-static void put_bytes(struct encoder *encoder, const void *bytes, size_t size)
-{
-	struct record_buffer *out = encoder->out;
-	if (encoder->no_memory || !vec_reserve(out, out->count + size)) {
-		encoder->no_memory = true;
-		return;
-	}
-	if (size)
-		memcpy(out->items + out->count, bytes, size);
-	out->count += size;
-}
 
 static void put_number(struct encoder *encoder, uint64_t value)
 {
 	uint8_t bytes[ULEB_SIZE];
-	put_bytes(encoder, bytes, uleb_encode(value, bytes));
+	put_bytes(&encoder->out, bytes, uleb_encode(value, bytes));
 }
 
 /* Writes a signed number with its sign in the lowest bit. */
@@ -46,11 +34,9 @@ static void put_text(struct encoder *encoder, const char *text)
 	}
 	const uint32_t *index = u64map_put(&encoder->index_of, (uintptr_t)text,
 					   (uint32_t)encoder->texts.count + 1, &added);
-	const char **slot = index && added ? vec_push(&encoder->texts) : NULL;
-	if (slot)
-		*slot = text;
-	encoder->no_memory |= !index || (added && !slot);
-	if (index)
+	if (!index || (added && !vec_append(&encoder->texts, text)))
+		encoder->out.no_memory = true;
+	else
 		put_number(encoder, *index);
 }
 
@@ -92,8 +78,7 @@ static void tidy_codes(struct stored_module *module)
 	struct stored_code *codes = module->codes.items;
 	size_t kept = 0;
 	uint64_t end = 0;
-	if (module->codes.count)
-		qsort(codes, module->codes.count, sizeof(*codes), compare_codes);
+	vec_sort(&module->codes, compare_codes);
 	for (size_t i = 0; i < module->codes.count; i++) {
 		if (kept && codes[i].offset + codes[i].size <= end)
 			continue;
@@ -111,7 +96,7 @@ static void put_codes(struct encoder *encoder, struct stored_module *module)
 	vec_each (code, &module->codes) {
 		put_number(encoder, code->offset - before);
 		put_number(encoder, code->size);
-		put_bytes(encoder, code->bytes, code->size);
+		put_bytes(&encoder->out, code->bytes, code->size);
 		before = code->offset;
 	}
 }
@@ -121,7 +106,7 @@ static void put_module(struct encoder *encoder, struct stored_module *module)
 	put_number(encoder, module->key.kind);
 	put_text(encoder, module->key.path);
 	put_number(encoder, module->key.build_id_size);
-	put_bytes(encoder, module->key.build_id, module->key.build_id_size);
+	put_bytes(&encoder->out, module->key.build_id, module->key.build_id_size);
 	put_number(encoder, module->key.maj);
 	put_number(encoder, module->key.min);
 	put_number(encoder, module->key.ino);
@@ -167,21 +152,21 @@ struct sp_error *stored_names_encode(struct stored_names *names, struct record_b
 	struct record_buffer one = {0};
 	vec_each (name, names) {
 		one.count = 0;
-		encoder.out = &one;
+		encoder.out.buffer = &one;
 		put_module(&encoder, name);
-		encoder.out = &modules;
+		encoder.out.buffer = &modules;
 		put_number(&encoder, one.count);
-		put_bytes(&encoder, one.items, one.count);
+		put_bytes(&encoder.out, one.items, one.count);
 	}
 	vec_deinit(&one);
-	encoder.out = ret;
+	encoder.out.buffer = ret;
 	put_number(&encoder, encoder.texts.count);
 	vec_each (text, &encoder.texts)
-		put_bytes(&encoder, *text, strlen(*text) + 1);
+		put_bytes(&encoder.out, *text, strlen(*text) + 1);
 	put_number(&encoder, names->count);
-	put_bytes(&encoder, modules.items, modules.count);
+	put_bytes(&encoder.out, modules.items, modules.count);
 	vec_deinit(&modules);
 	vec_deinit(&encoder.texts);
 	u64map_deinit(&encoder.index_of);
-	return encoder.no_memory ? error_no_memory() : NULL;
+	return encoder.out.no_memory ? error_no_memory() : NULL;
 }

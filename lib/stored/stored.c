@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/diagnosis.h"
 
 #define FILE_DAMAGED (-2)
 
@@ -112,10 +113,8 @@ static struct sp_error *decode(struct stored *stored, size_t index, int *ret)
 	struct sp_error *error = chunk_read(stored->fd, stored->path, chunk, &data);
 	if (!error)
 		error = stored_file_decode(data, chunk->size, stored->path, ret);
-	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
-		sp_error_free(take_ptr(error));
 	stored->files[index] = *ret >= 0 ? *ret : FILE_DAMAGED;
-	return error;
+	return error_if_no_memory(error);
 }
 
 /* Finds the file of a module; *ret belongs to `stored`, and is -1 if there is none. */
@@ -152,11 +151,9 @@ struct sp_error *stored_open_file(struct stored *stored, const struct stored_key
 	/* The path is valid as long as `stored`. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	error = image_open(path, &image);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	sp_error_free(error);
-	if (image && (!key->build_id_size ||
-		      image_has_build_id(image, key->build_id, key->build_id_size)))
+	if (error)
+		return error_if_no_memory(error);
+	if (!key->build_id_size || image_has_build_id(image, key->build_id, key->build_id_size))
 		*ret = take_ptr(image);
 	return NULL;
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/diagnosis.h"
 #include "base/io.h"
 #include "base/leb128.h"
 
@@ -150,9 +151,7 @@ static struct sp_error *add_chunk(struct stored_names *names, struct stored_modu
 		error = chunk_encode(&names->files, CHUNK_FILE, data->items, data->count);
 	if (!error)
 		module->file = ++names->file_count;
-	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
-		sp_error_free(take_ptr(error));
-	return error;
+	return error_if_no_memory(error);
 }
 
 struct sp_error *stored_file_add_whole(struct stored_names *names, struct stored_module *module,

@@ -14,11 +14,9 @@ void ranges_deinit(struct fde_ranges *ranges)
 /* Logs an error and frees it; returns it if memory is short. Other errors only cost names. */
 static struct sp_error *log_damage(const struct binary_env *env, struct sp_error *error)
 {
-	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	ctx_log(env->ctx, SP_LOG_DEBUG, "symbols: %s", sp_error_message(error));
-	sp_error_free(error);
-	return NULL;
+	if (error)
+		ctx_log(env->ctx, SP_LOG_DEBUG, "symbols: %s", sp_error_message(error));
+	return error_if_no_memory(error);
 }
 
 /* Opens the image's file again, because it was closed after its symbols were read. */
@@ -32,9 +30,9 @@ static struct sp_error *read_eh(struct fde_ranges *ranges, const struct binary_e
 				const struct image *image)
 {
 	CLEANUP(cleanup_image_free) struct image *again = NULL;
-	struct sp_error *error = open_again(env, image, &again);
-	if (error || (!again && !image->memory))
-		return error;
+	TRY(open_again(env, image, &again));
+	if (!again && !image->memory)
+		return NULL;
 	return log_damage(env, call_frames_read_eh(&ranges->frames, again ?: image));
 }
 

@@ -141,8 +141,8 @@ static struct sp_error *read_dump(struct jit_files *files, const struct jit_file
 }
 
 /* Finds a file, or reads it. *diagnosis gets the reason if it was refused. */
-static struct sp_error *open_file(struct jit_files *files, const struct jit_file_place *place,
-				  bool is_map, struct diagnosis *diagnosis, struct jit_file *ret)
+static struct sp_error *find_or_read(struct jit_files *files, const struct jit_file_place *place,
+				     bool is_map, struct diagnosis *diagnosis, struct jit_file *ret)
 {
 	struct stat status;
 	bool added;
@@ -169,13 +169,21 @@ static struct sp_error *open_file(struct jit_files *files, const struct jit_file
 	return NULL;
 }
 
+static struct sp_error *open_file(struct jit_files *files, const struct jit_file_place *place,
+				  bool is_map, struct diagnosis *diagnosis, struct jit_file *ret)
+{
+	*ret = (struct jit_file){0};
+	pthread_mutex_lock(&files->lock);
+	struct sp_error *error = find_or_read(files, place, is_map, diagnosis, ret);
+	pthread_mutex_unlock(&files->lock);
+	return error;
+}
+
 struct sp_error *jit_files_perfmap(struct jit_files *files, const struct jit_file_place *place,
 				   struct diagnosis *diagnosis, const struct perfmap **ret)
 {
-	struct jit_file file = {0};
-	pthread_mutex_lock(&files->lock);
+	struct jit_file file;
 	struct sp_error *error = open_file(files, place, true, diagnosis, &file);
-	pthread_mutex_unlock(&files->lock);
 	*ret = file.map;
 	return error;
 }
@@ -183,10 +191,8 @@ struct sp_error *jit_files_perfmap(struct jit_files *files, const struct jit_fil
 struct sp_error *jit_files_jitdump(struct jit_files *files, const struct jit_file_place *place,
 				   struct diagnosis *diagnosis, const struct jitdump **ret)
 {
-	struct jit_file file = {0};
-	pthread_mutex_lock(&files->lock);
+	struct jit_file file;
 	struct sp_error *error = open_file(files, place, false, diagnosis, &file);
-	pthread_mutex_unlock(&files->lock);
 	*ret = file.dump;
 	return error;
 }

@@ -141,12 +141,9 @@ static struct sp_error *take(struct origin_table *table, struct sp_error *error,
 static struct sp_error *load_modules(struct kernel_tables *kernel, const struct source_env *env)
 {
 	struct sp_error *error = kernel_modules_read(env->ctx, NULL, &kernel->modules);
-	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
+	if (error)
 		ctx_log(env->ctx, SP_LOG_WARNING, "%s", sp_error_message(error));
-		sp_error_free(error);
-		return NULL;
-	}
-	return error;
+	return error_if_no_memory(error);
 }
 
 static bool is_given(const struct source_env *env)
@@ -158,11 +155,10 @@ static bool is_given(const struct source_env *env)
 static struct sp_error *save_to_cache(const struct source_env *env, const struct kallsyms *kallsyms)
 {
 	struct sp_error *error = kernel_cache_save_read(env->ctx, kallsyms);
-	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	ctx_log(env->ctx, SP_LOG_DEBUG, "kernel symbols are not kept: %s", sp_error_message(error));
-	sp_error_free(error);
-	return NULL;
+	if (error)
+		ctx_log(env->ctx, SP_LOG_DEBUG, "kernel symbols are not kept: %s",
+			sp_error_message(error));
+	return error_if_no_memory(error);
 }
 
 /*
@@ -243,26 +239,6 @@ static struct sp_error *load_core(struct origin_table *core, const struct source
 	return NULL;
 }
 
-/* Returns the table for the kernel itself: the given, cached or live one. */
-static struct sp_error *get_core(struct kernel_tables *kernel, const struct source_env *env,
-				 struct origin_table **ret)
-{
-	struct sp_error *error = NULL;
-	*ret = &kernel->core;
-	if (!kernel->core.tried && !is_given(env)) {
-		kernel->core.tried = true;
-		error = load_core(&kernel->core, env);
-	}
-	if (error || kernel->core.kallsyms)
-		return error;
-	*ret = &kernel->here;
-	if (!kernel->here.tried) {
-		kernel->here.tried = true;
-		error = load_here(kernel, env);
-	}
-	return error;
-}
-
 /* Returns the table that includes modules: the given or live one. */
 static struct sp_error *get_here(struct kernel_tables *kernel, const struct source_env *env,
 				 struct origin_table **ret)
@@ -272,6 +248,18 @@ static struct sp_error *get_here(struct kernel_tables *kernel, const struct sour
 		return NULL;
 	kernel->here.tried = true;
 	return load_here(kernel, env);
+}
+
+/* Returns the table for the kernel itself: the given, cached or live one. */
+static struct sp_error *get_core(struct kernel_tables *kernel, const struct source_env *env,
+				 struct origin_table **ret)
+{
+	*ret = &kernel->core;
+	if (!kernel->core.tried && !is_given(env)) {
+		kernel->core.tried = true;
+		TRY(load_core(&kernel->core, env));
+	}
+	return kernel->core.kallsyms ? NULL : get_here(kernel, env, ret);
 }
 
 /*

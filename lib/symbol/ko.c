@@ -19,6 +19,44 @@
 #define CHECKED_MAX 256
 #define CHECKED_SHARE 0.9
 
+void kernel_file_close(void *opened)
+{
+	struct kernel_file *file = opened;
+	if (!file)
+		return;
+	table_deinit(&file->table);
+	image_bytes_release(&file->strings);
+	image_free(file->image);
+	free(file);
+}
+
+bool kernel_file_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
+		      struct found *ret)
+{
+	struct kernel_file *file = opened;
+	const struct table_symbol *symbol =
+		table_find(&file->table, location->offset - file->shift);
+	(void)diagnosis;
+	if (!symbol)
+		return false;
+	*ret = (struct found){
+		.key = symbol->start,
+		.raw_name = symbol->name,
+		.start = symbol->start + file->shift,
+		.size = symbol->end - symbol->start,
+		.stretched = !symbol->sized,
+	};
+	return true;
+}
+
+struct sp_error *kernel_file_seal(struct kernel_file *file, struct symtab *symtab,
+				  struct sp_error *error)
+{
+	symtab_close(symtab, &file->strings);
+	image_release_file(file->image);
+	return error ?: table_seal(&file->table, TABLE_REACH_ANY);
+}
+
 static bool ends_with(const char *text, const char *end)
 {
 	size_t size = strlen(text), end_size = strlen(end);
@@ -111,10 +149,9 @@ static struct sp_error *try_file(const struct module *module, const char *root, 
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = ko_open_file(root, path, &image);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	sp_error_free(error);
-	if (image && ko_is_recorded(module, image) && wanted(image))
+	if (error)
+		return error_if_no_memory(error);
+	if (ko_is_recorded(module, image) && wanted(image))
 		*ret = take_ptr(image);
 	return NULL;
 }

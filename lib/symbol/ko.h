@@ -6,7 +6,28 @@
  */
 #pragma once
 
+#include "elf/symtab.h"
 #include "symbol/source.h"
+#include "symbol/symbol_table.h"
+
+/* A file of the kernel or of a module, with its symbols. */
+struct kernel_file {
+	struct image *image;
+	struct image_bytes strings;
+	struct symbol_table table;
+	uint64_t shift; /* recorded addresses minus the table's */
+};
+
+/* Callbacks for struct source: close, which accepts NULL and half-built files, and find. */
+void kernel_file_close(void *opened);
+bool kernel_file_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
+		      struct found *ret);
+
+DEFINE_CLEANUP(struct kernel_file *, kernel_file_close)
+
+/* Ends the reading of the table, which `error` may have ended. */
+struct sp_error *kernel_file_seal(struct kernel_file *file, struct symtab *symtab,
+				  struct sp_error *error) SP_MUST_CHECK;
 
 /* Opens a file like image_open_in(), and unpacks it if its name ends in .xz or .zst. */
 struct sp_error *ko_open_file(const char *root, const char *path, struct image **ret) SP_MUST_CHECK;

@@ -67,153 +67,133 @@ void name_log_add_code(struct name_log *log, uint64_t offset, const uint8_t *byt
 	log->machine = machine;
 }
 
-/* Conversion of one log. Indexes are those of the stored module, + 1. */
+/* Conversion of one log. Indexes of stored items are + 1; 0: none, or out of memory. */
 struct storing {
 	struct stored_names *names;
 	struct stored_module *module;
-	struct u64map symbols, frames; /* address of a symbol or frame -> its index */
+	struct u64map symbols, frames; /* address of a symbol or frame -> index of the stored one */
 	struct u64map points;          /* offset -> index of the stored point */
+	bool no_memory;
 };
 
-static const char *copy_text(struct storing *storing, const char *text, bool *good)
+static const char *copy_text(struct storing *storing, const char *text)
 {
 	const char *copy = text ? strtab_add(&storing->names->texts, text) : NULL;
-	*good &= copy || !text;
+	storing->no_memory |= text && !copy;
 	return copy;
 }
 
-/* Sets the index of a symbol, which is added if it is new. */
-static bool store_symbol(struct storing *storing, const struct symbol *symbol, uint32_t *ret)
+/* Returns the index of a symbol, which is added if it is new. */
+static uint32_t store_symbol(struct storing *storing, const struct symbol *symbol)
 {
-	bool added, good = true;
 	struct stored_module *module = storing->module;
-	if (!symbol)
-		return true;
-	const uint32_t *index = u64map_put(&storing->symbols, (uintptr_t)symbol,
-					   (uint32_t)module->symbols.count + 1, &added);
-	if (!index || !vec_reserve(&module->symbols, module->symbols.count + 1))
-		return false;
-	*ret = *index;
-	if (!added)
-		return true;
-	*vec_push(&module->symbols) = (struct stored_symbol){
-		.start = symbol->start,
-		.size = symbol->size,
-		.name = copy_text(storing, symbol->raw_name, &good),
-		.object = copy_text(storing, symbol->object, &good),
-		.mangled = symbol->name != symbol->raw_name,
-		.from_cfi = symbol->from_cfi,
-	};
-	return good;
+	size_t known = module->symbols.count;
+	struct stored_symbol *stored =
+		u64map_item(&storing->symbols, (uintptr_t)symbol, &module->symbols);
+	storing->no_memory |= !stored;
+	if (module->symbols.count > known)
+		*stored = (struct stored_symbol){
+			.start = symbol->start,
+			.size = symbol->size,
+			.name = copy_text(storing, symbol->raw_name),
+			.object = copy_text(storing, symbol->object),
+			.mangled = symbol->name != symbol->raw_name,
+			.from_cfi = symbol->from_cfi,
+		};
+	return stored ? (uint32_t)(stored - module->symbols.items) + 1 : 0;
 }
 
-static bool add_frame(struct storing *storing, const struct source_frame *frame, uint32_t caller,
-		      uint32_t *ret)
+static uint32_t store_frame(struct storing *storing, const struct source_frame *frame,
+			    uint32_t caller)
 {
-	bool added, good = true;
 	struct stored_module *module = storing->module;
-	const uint32_t *index = u64map_put(&storing->frames, (uintptr_t)frame,
-					   (uint32_t)module->frames.count + 1, &added);
-	if (!index || !vec_reserve(&module->frames, module->frames.count + 1))
-		return false;
-	*ret = *index;
-	if (!added)
-		return true;
-	*vec_push(&module->frames) = (struct stored_frame){
-		.name = copy_text(storing, frame->raw_name ?: frame->name, &good),
-		.file = copy_text(storing, frame->file, &good),
-		.start = frame->start,
-		.caller = caller,
-		.line = frame->line,
-		.declared = frame->declared,
-		.mangled = frame->raw_name && frame->raw_name != frame->name,
-	};
-	return good;
+	size_t known = module->frames.count;
+	struct stored_frame *stored =
+		u64map_item(&storing->frames, (uintptr_t)frame, &module->frames);
+	storing->no_memory |= !stored;
+	if (module->frames.count > known)
+		*stored = (struct stored_frame){
+			.name = copy_text(storing, frame->raw_name ?: frame->name),
+			.file = copy_text(storing, frame->file),
+			.start = frame->start,
+			.caller = caller,
+			.line = frame->line,
+			.declared = frame->declared,
+			.mangled = frame->raw_name && frame->raw_name != frame->name,
+		};
+	return stored ? (uint32_t)(stored - module->frames.items) + 1 : 0;
 }
 
-/*
- * Sets the index of the innermost frame. Adds it and its callers, outermost first, if they are new.
- */
-static bool store_frames(struct storing *storing, const struct source_frame *innermost,
-			 uint32_t *ret)
+/* Returns the index of the innermost frame. Adds it after its callers, outermost first. */
+static uint32_t store_frames(struct storing *storing, const struct source_frame *innermost)
 {
 	VEC(const struct source_frame *) chain = {0};
-	bool good = true;
-	for (const struct source_frame *at = innermost; at && good; at = at->caller) {
-		const struct source_frame **slot = vec_push(&chain);
-		good = slot;
-		if (slot)
-			*slot = at;
-	}
-	for (uint32_t caller = 0; chain.count && good; caller = *ret)
-		good = add_frame(storing, chain.items[--chain.count], caller, ret);
+	uint32_t index = 0;
+	for (const struct source_frame *at = innermost; at; at = at->caller)
+		storing->no_memory |= !vec_append(&chain, at);
+	while (chain.count)
+		index = store_frame(storing, chain.items[--chain.count], index);
 	vec_deinit(&chain);
-	return good;
+	return index;
 }
 
-static bool store_point(struct storing *storing, const struct name_point *point)
+static void store_point(struct storing *storing, const struct name_point *point)
 {
 	struct stored_point *stored =
 		u64map_item(&storing->points, point->offset, &storing->module->points);
+	storing->no_memory |= !stored;
 	if (!stored)
-		return false;
+		return;
 	stored->offset = point->offset;
 	if (point->has_vaddr) {
 		stored->vaddr = point->vaddr;
 		stored->has_vaddr = true;
 	}
-	return store_symbol(storing, point->symbol, &stored->symbol) &&
-	       store_frames(storing, point->innermost, &stored->frame);
+	if (point->symbol)
+		stored->symbol = store_symbol(storing, point->symbol);
+	if (point->innermost)
+		stored->frame = store_frames(storing, point->innermost);
 }
 
-static bool store_code(struct storing *storing, const struct stored_code *code)
+static void store_code(struct storing *storing, const struct stored_code *code)
 {
 	uint8_t *copy = arena_alloc(&storing->names->code, code->size);
 	struct stored_code *slot = copy ? vec_push(&storing->module->codes) : NULL;
+	storing->no_memory |= !slot;
 	if (!slot)
-		return false;
+		return;
 	memcpy(copy, code->bytes, code->size);
 	*slot = (struct stored_code){.offset = code->offset, .bytes = copy, .size = code->size};
-	return true;
 }
 
-static bool store_problem(struct storing *storing, const struct diagnosis *diagnosis,
+static void store_problem(struct storing *storing, const struct diagnosis *diagnosis,
 			  struct stored_problem *ret)
 {
-	bool good = true;
 	*ret = (struct stored_problem){
 		.problem = diagnosis->problem,
-		.text = copy_text(storing, diagnosis->text, &good),
-		.remedy = copy_text(storing, diagnosis->remedy, &good),
+		.text = copy_text(storing, diagnosis->text),
+		.remedy = copy_text(storing, diagnosis->remedy),
 	};
-	return good;
 }
 
-/* Indexes the points that earlier logs of the module stored. */
-static bool index_points(struct storing *storing)
-{
-	for (size_t i = 0; i < storing->module->points.count; i++)
-		if (!u64map_put(&storing->points, storing->module->points.items[i].offset, i, NULL))
-			return false;
-	return true;
-}
-
-static bool store_all(struct storing *storing, const struct name_log *log,
+static void store_all(struct storing *storing, const struct name_log *log,
 		      const struct module_names *names)
 {
 	struct stored_module *module = storing->module;
-	bool good = index_points(storing) &&
-		    store_problem(storing, &names->diagnosis, &module->symbols_problem) &&
-		    store_problem(storing, &names->lines_diagnosis, &module->lines_problem);
-	for (size_t i = 0; i < log->points.count && good; i++) {
-		good = store_point(storing, &log->points.items[i]);
+	/* Indexes the points that earlier logs of the module stored. */
+	for (size_t i = 0; i < module->points.count; i++)
+		storing->no_memory |=
+			!u64map_put(&storing->points, module->points.items[i].offset, i, NULL);
+	store_problem(storing, &names->diagnosis, &module->symbols_problem);
+	store_problem(storing, &names->lines_diagnosis, &module->lines_problem);
+	for (size_t i = 0; i < log->points.count && !storing->no_memory; i++) {
+		store_point(storing, &log->points.items[i]);
 		module->has_lines |= log->points.items[i].innermost != NULL;
 	}
-	for (size_t i = 0; i < log->codes.count && good; i++)
-		good = store_code(storing, &log->codes.items[i]);
+	for (size_t i = 0; i < log->codes.count && !storing->no_memory; i++)
+		store_code(storing, &log->codes.items[i]);
 	if (log->machine)
 		module->machine = log->machine;
-	return good;
 }
 
 bool name_log_store(const struct name_log *log, const struct module_names *names,
@@ -224,11 +204,13 @@ bool name_log_store(const struct name_log *log, const struct module_names *names
 		.names = ret,
 		.module = stored_names_find(ret, &key) ?: stored_names_add(ret, &key),
 	};
-	bool good = storing.module && !log->no_memory && store_all(&storing, log, names);
+	if (!storing.module || log->no_memory)
+		return false;
+	store_all(&storing, log, names);
 	u64map_deinit(&storing.symbols);
 	u64map_deinit(&storing.frames);
 	u64map_deinit(&storing.points);
-	return good;
+	return !storing.no_memory;
 }
 
 void module_names_drop_lines(struct module_names *names)

@@ -75,10 +75,9 @@ static struct sp_error *consider(struct process_file_search *search, const char 
 	struct stat status;
 	NEED(shown);
 	struct sp_error *error = regular_file_open(root, path, REGULAR_FILE_NO_LINK, &fd, &status);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	sp_error_free(error);
-	if (!error && is_usable(search, fd, &status, shown)) {
+	if (error)
+		return error_if_no_memory(error);
+	if (is_usable(search, fd, &status, shown)) {
 		search->found = take_fd(&fd);
 		search->path = take_ptr(shown);
 	}

@@ -72,7 +72,7 @@ struct source {
 	 */
 	bool (*list)(void *opened, const struct namesake_keys *keys,
 		     struct listed_symbols *ret);
-	/* NULL: `opened` is the module itself, and needs no close. */
+	/* NULL: `opened` is the module itself or belongs to the env, and needs no close. */
 	void (*close)(void *opened);
 	/*
 	 * Converts an offset to the ELF vaddr; false if no segment has it. NULL: the source has no

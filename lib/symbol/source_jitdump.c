@@ -50,9 +50,9 @@ static struct sp_error *open_stored(const struct jitdump_request *request,
 {
 	const struct stored_key key = binary_stored_key(request->module);
 	CLEANUP_CLOSE int fd = -1;
-	struct sp_error *error = stored_open_fd(request->stored, &key, &fd);
-	if (error || fd < 0)
-		return error;
+	TRY(stored_open_fd(request->stored, &key, &fd));
+	if (fd < 0)
+		return NULL;
 	const struct jit_file_place place = {.fd = fd, .path = request->module->path,
 					     .stored = request->stored, .key = key};
 	return read_own(request, &place, diagnosis, ret);
@@ -147,11 +147,6 @@ bool jitdump_read_frames(const struct jitdump *dump, const struct jitdump_code *
 {
 	return code->frames_size &&
 	       read_bytes(dump, code->frames_offset, code->frames_size, ret);
-}
-
-static void names_close(void *opened)
-{
-	(void)opened; /* belongs to the env */
 }
 
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
@@ -263,7 +258,6 @@ const struct source source_jitdump = {
 	.name = "jitdump",
 	.open = names_open,
 	.find = names_find,
-	.close = names_close,
 	.has_lines = names_have_lines,
 	.frames = names_frames,
 	.read_code = names_read_code,

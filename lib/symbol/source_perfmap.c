@@ -30,11 +30,6 @@
 
 #define MEMFD "/memfd:"
 
-static void names_close(void *opened)
-{
-	(void)opened; /* belongs to the env */
-}
-
 /* Opens the process's file, unless the recorder holds it open. */
 static struct sp_error *open_file(const struct process_map *process, const struct held_map *held,
 				  struct diagnosis *diagnosis, int *fd_ret, char **path_ret)
@@ -197,5 +192,4 @@ const struct source source_perfmap = {
 	.name = "perfmap",
 	.open = names_open,
 	.find = names_find,
-	.close = names_close,
 };

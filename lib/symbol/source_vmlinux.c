@@ -11,7 +11,6 @@
 #include "elf/debugfile.h"
 #include "elf/symtab.h"
 #include "symbol/ko.h"
-#include "symbol/symbol_table.h"
 
 /*
  * Paths before and after the kernel release, as in perf and elfutils. Debian and Ubuntu have the first
@@ -37,26 +36,6 @@ static const struct place {
 	{"/usr/lib/modules/", "/vmlinux.zst"},
 };
 
-struct vmlinux {
-	struct image *image;
-	struct image_bytes strings;
-	struct symbol_table table; /* sorted by vaddr */
-	uint64_t shift;     /* KASLR shift */
-};
-
-static void vmlinux_close(void *opened)
-{
-	struct vmlinux *vmlinux = opened;
-	if (!vmlinux)
-		return;
-	table_deinit(&vmlinux->table);
-	image_bytes_release(&vmlinux->strings);
-	image_free(vmlinux->image);
-	free(vmlinux);
-}
-
-DEFINE_CLEANUP(void *, vmlinux_close)
-
 static bool is_recorded(const struct source_env *env, const struct image *image)
 {
 	return image_has_build_id(image, env->options.kernel_build_id,
@@ -64,12 +43,11 @@ static bool is_recorded(const struct source_env *env, const struct image *image)
 }
 
 /* Reads the symbol table, and computes the KASLR shift from the reference symbol. */
-static struct sp_error *read_table(struct vmlinux *vmlinux, const struct module *module)
+static struct sp_error *read_table(struct kernel_file *vmlinux, const struct module *module)
 {
 	struct symtab symtab;
-	struct sp_error *error = symtab_open(vmlinux->image, vmlinux->image, SYMTAB_FULL, &symtab);
-	if (error)
-		return error;
+	struct sp_error *error = NULL;
+	TRY(symtab_open(vmlinux->image, vmlinux->image, SYMTAB_FULL, &symtab));
 	const char *reference = module->reference ? module->reference_symbol : NULL;
 	struct elf_symbol symbol;
 	while (!error && symtab_next(&symtab, &symbol)) {
@@ -79,25 +57,21 @@ static struct sp_error *read_table(struct vmlinux *vmlinux, const struct module 
 			       symbol.binding, symbol.type))
 			error = error_no_memory();
 	}
-	symtab_close(&symtab, &vmlinux->strings);
-	if (error)
-		return error;
-	image_release_file(vmlinux->image);
-	return table_seal(&vmlinux->table, TABLE_REACH_ANY);
+	return kernel_file_seal(vmlinux, &symtab, error);
 }
 
 static struct sp_error *use_image(struct image **image, const struct module *module,
 				  struct diagnosis *diagnosis, void **ret)
 {
-	CLEANUP(cleanup_vmlinux_close) void *opened = calloc(1, sizeof(struct vmlinux));
-	struct vmlinux *vmlinux = opened;
+	CLEANUP(cleanup_kernel_file_close) struct kernel_file *vmlinux =
+		calloc(1, sizeof(*vmlinux));
 	NEED(vmlinux);
 	vmlinux->image = take_ptr(*image);
 	struct sp_error *error = read_table(vmlinux, module);
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT)
 		return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
 	if (!error)
-		*ret = take_ptr(opened);
+		*ret = take_ptr(vmlinux);
 	return error;
 }
 
@@ -137,10 +111,9 @@ static struct sp_error *try_place(const struct source_env *env, const struct pla
 	NEED(path);
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = ko_open_file(env->options.symfs, path, &image);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	sp_error_free(error);
-	if (!error && is_recorded(env, image) && symtab_exists(image))
+	if (error)
+		return error_if_no_memory(error);
+	if (is_recorded(env, image) && symtab_exists(image))
 		*ret = take_ptr(image);
 	return NULL;
 }
@@ -180,29 +153,10 @@ static struct sp_error *found_open(const struct source_env *env, const struct mo
 	return error;
 }
 
-static bool vmlinux_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
-			 struct found *ret)
-{
-	(void)diagnosis;
-	struct vmlinux *vmlinux = opened;
-	const struct table_symbol *symbol =
-		table_find(&vmlinux->table, location->offset - vmlinux->shift);
-	if (!symbol)
-		return false;
-	*ret = (struct found){
-		.key = symbol->start,
-		.raw_name = symbol->name,
-		.start = symbol->start + vmlinux->shift,
-		.size = symbol->end - symbol->start,
-		.stretched = !symbol->sized,
-	};
-	return true;
-}
-
 static bool vmlinux_has_lines(void *opened, const struct source_env *env,
 			      const struct module *module)
 {
-	const struct vmlinux *vmlinux = opened;
+	const struct kernel_file *vmlinux = opened;
 	(void)env, (void)module;
 	return !vmlinux->image->memory && dwarf_exists(vmlinux->image);
 }
@@ -211,7 +165,7 @@ static struct sp_error *vmlinux_open_lines(void *opened, const struct source_env
 					   const struct module *module, struct diagnosis *diagnosis,
 					   struct dwarf **ret, struct placement *placement_ret)
 {
-	const struct vmlinux *vmlinux = opened;
+	const struct kernel_file *vmlinux = opened;
 	const struct dwarf_options options = {.ctx = env->ctx,
 					      .places = binary_places(&env->binary)};
 	struct image *image = NULL;
@@ -233,7 +187,7 @@ static struct sp_error *vmlinux_open_lines(void *opened, const struct source_env
 static bool vmlinux_read_code(void *opened, uint64_t offset, uint64_t from, size_t size,
 			      uint8_t *ret, uint16_t *machine_ret)
 {
-	const struct vmlinux *vmlinux = opened;
+	const struct kernel_file *vmlinux = opened;
 	CLEANUP(cleanup_image_free) struct image *again = NULL;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
 		vmlinux->image->memory ? NULL : image_open_again(vmlinux->image, &again);
@@ -255,8 +209,8 @@ static bool vmlinux_read_code(void *opened, uint64_t offset, uint64_t from, size
 const struct source source_vmlinux_given = {
 	.name = "vmlinux",
 	.open = given_open,
-	.find = vmlinux_find,
-	.close = vmlinux_close,
+	.find = kernel_file_find,
+	.close = kernel_file_close,
 	.has_lines = vmlinux_has_lines,
 	.open_lines = vmlinux_open_lines,
 	.read_code = vmlinux_read_code,
@@ -265,8 +219,8 @@ const struct source source_vmlinux_given = {
 const struct source source_vmlinux_found = {
 	.name = "vmlinux",
 	.open = found_open,
-	.find = vmlinux_find,
-	.close = vmlinux_close,
+	.find = kernel_file_find,
+	.close = kernel_file_close,
 	.has_lines = vmlinux_has_lines,
 	.open_lines = vmlinux_open_lines,
 	.read_code = vmlinux_read_code,

@@ -58,12 +58,10 @@ struct sp_error *sp_symbolizer_new(struct sp_ctx *ctx, const struct sp_symbolize
 	symbolizer->lines = given.lines != SP_OFF;
 	symbolizer->threads = parallel_threads(given.threads);
 	pthread_mutex_init(&symbolizer->kernel_lock, NULL);
-	struct sp_error *error = set_resolver(symbolizer, &files);
-	if (!error)
-		error = code_names_init(&symbolizer->files, ctx, &symbolizer->resolver);
-	if (!error)
-		*ret = take_ptr(symbolizer);
-	return error;
+	TRY(set_resolver(symbolizer, &files));
+	TRY(code_names_init(&symbolizer->files, ctx, &symbolizer->resolver));
+	*ret = take_ptr(symbolizer);
+	return NULL;
 }
 
 void sp_symbolizer_free(struct sp_symbolizer *symbolizer)

@@ -27,8 +27,8 @@ static const struct unwind_arch x86_64 = {
 	.ip_mask = UINT64_MAX,
 	.slot_count = 7,
 	.slots = {16, 6, 3, 12, 13, 14, 15},
-	.column_of = {0,  3,  2,  1,  4,  5,  6,  7,  16, NO, NO, NO, NO, NO, NO, NO, 8,
-		      9,  10, 11, 12, 13, 14, 15, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO},
+	.column_of = {0, 3, 2, 1, 4, 5, 6, 7, 16, [9 ... 15] = NO,
+		      8, 9, 10, 11, 12, 13, 14, 15, [24 ... 33] = NO},
 };
 
 static const struct unwind_arch x86_32 = {
@@ -46,8 +46,7 @@ static const struct unwind_arch x86_32 = {
 	.ip_mask = UINT32_MAX,
 	.slot_count = 5,
 	.slots = {8, 5, 3, 6, 7},
-	.column_of = {0,  3,  1,  2,  6,  7,  5,  4,  8,  NO, NO, NO, NO, NO, NO, NO, NO,
-		      NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO},
+	.column_of = {0, 3, 1, 2, 6, 7, 5, 4, 8, [9 ... 33] = NO},
 };
 
 /* perf's order: x0 … x30, sp, pc, which are DWARF's numbers. User space has 48 bits of address. */

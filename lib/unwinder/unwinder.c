@@ -302,10 +302,9 @@ struct sp_error *sp_unwinder_new(struct sp_ctx *ctx, const struct sp_unwinder_op
 	unwinder->ctx = ctx;
 	unwinder->pid = options.pid ?: getpid();
 	unwinder->arch = strdup(options.arch ?: host.machine);
-	struct sp_error *error = unwinder->arch ? set_up(unwinder) : error_no_memory();
-	if (!error)
-		*ret = take_ptr(unwinder);
-	return error;
+	TRY(unwinder->arch ? set_up(unwinder) : error_no_memory());
+	*ret = take_ptr(unwinder);
+	return NULL;
 }
 
 void sp_unwinder_free(struct sp_unwinder *unwinder)
