@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Simulates comparisons: bench/diff_simulation [COMPARISONS [SLOWER|forecast]]. SLOWER is one of 0,
- * 5, 10, 20 and 45 percent; without it, all are simulated.
+ * Simulates comparisons: bench/diff_simulation [COMPARISONS [SLOWER|forecast]]. SLOWER is one of
+ * 0, 5, 10, 20 and 45 percent; without it, all are simulated.
  *
- * A program has 40 functions, with shares from 25 % down. The time of each function varies between
- * runs by a part that is drawn for it, and all functions of a run by a common part. The second
- * function, with a share of 19 %, becomes slower. Counts comparisons with a false verdict, verdicts
- * on the slower function, and intervals that have its true change, and those of all tested
- * functions that did not change.
+ * A program has 40 functions, with shares from 25 % down. The time of each function varies
+ * between runs by a part that is drawn for it, and all functions of a run by a common part. The
+ * second function, with a share of 19 %, becomes slower. Counts comparisons with a false
+ * verdict, verdicts on the slower function, and intervals that have its true change, and those
+ * of all tested functions that did not change.
  *
- * "forecast": compares the program with itself, and then twice anew, as the forecasts of its second
- * function say: that function slower by the smallest change that would be found, and as many runs as
- * would decide. Counts such changes found, and decisions. 9 of 10 are right.
+ * "forecast": compares the program with itself, and then twice anew, as the forecasts of its
+ * second function say: that function slower by the smallest change that would be found, and as
+ * many runs as would decide. Counts such changes found, and decisions. 9 of 10 are right.
  */
 #include <math.h>
 #include <stdio.h>
@@ -181,7 +181,7 @@ static struct sp_change take_target(struct sp_diff *diff)
 static void simulate_forecast(const struct scenario *scenario, int runs, double samples,
 			      int comparisons)
 {
-	/* Changes up to half of which the interval excludes are those of which most are undecided. */
+	/* Most changes are undecided if the interval excludes half of them. */
 	static const double changes[] = {0, 0.05, 0.1};
 	int found = 0, decided = 0, tried = 0;
 	double detectable = 0, needed = 0;
@@ -197,8 +197,8 @@ static void simulate_forecast(const struct scenario *scenario, int runs, double 
 		needed += forecast.runs;
 		if (forecast.runs > MOST_RUNS)
 			continue;
-		change = take_target(compare(scenario, spreads, (int)fmax(3, forecast.runs), samples,
-					     changes[i % 3]));
+		int enough = (int)fmax(3, forecast.runs);
+		change = take_target(compare(scenario, spreads, enough, samples, changes[i % 3]));
 		decided += change.verdict > SP_DIFF_INCONCLUSIVE;
 		tried++;
 	}

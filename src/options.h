@@ -29,7 +29,7 @@ struct option {
 	const char *help;     /* wrapped to lines; a newline in it counts as a blank */
 	void *value;
 	size_t size;          /* bytes of *value, for the parsers of words and numbers */
-	uint64_t number;      /* value to set, bits to add, value of the first word, or largest number */
+	uint64_t number;      /* value to set, bits to add, first word's value, or largest number */
 	const char *wanted;   /* valid arguments: "auto, cpu or task", "a priority, 1 to 99" */
 	option_parse_fn *parse;
 	bool optional;        /* the argument may be left out at the end or before another option */

@@ -38,7 +38,7 @@
 /* Larger stack copies are mapped instead of read, because most of their bytes are not used. */
 #define LARGE_COPY 4096
 
-/* What rows_make() changes of a worker. */
+/* Members of a worker that rows_make() changes. */
 struct kept_worker {
 	struct leaf *leaves;
 	struct part_weight *parts;

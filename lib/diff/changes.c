@@ -2,10 +2,10 @@
 /*
  * For row j of run i, with its weight w and the run's weight T of n samples,
  *
- *	y = ln(w + T / 2n)		(by_share: - ln T)
+ * y = ln(w + T / 2n)              (by_share: - ln T)
  *
- * Half a sample keeps rows without samples finite. The variance of y is φ / c, where c is the row's
- * mean number of samples in a run: φ is 1 if only sampling varies.
+ * Half a sample keeps rows without samples finite. The variance of y is φ / c, where c is the
+ * row's mean number of samples in a run: φ is 1 if only sampling varies.
  */
 #include "diff/changes.h"
 

@@ -19,8 +19,8 @@ double student_tail(double t, double df);
 double student_quantile(double p, double df);
 
 /*
- * Returns the change, in standard errors, for which t exceeds `critical` in 9 of 10 comparisons: the
- * mean of a noncentral t of `df` degrees of freedom. Exact to 0.2 % for df >= 2.
+ * Returns the change, in standard errors, for which t exceeds `critical` in 9 of 10 comparisons:
+ * the mean of a noncentral t of `df` degrees of freedom. Exact to 0.2 % for df >= 2.
  */
 double student_errors_found(double critical, double df);
 

@@ -10,7 +10,6 @@
 #include "frames/generated.h"
 #include "frames/shown_names.h"
 #include "profile/filter.h"
-#include "record/python_record.h"
 #include "times/times.h"
 
 struct sp_error *names_init(struct names *names, const struct machine *machine,
@@ -119,10 +118,7 @@ static bool is_in_system_folder(const char *path)
 /* Returns whether a Python function is of the standard library or a package, in lib/python3.11. */
 static bool is_installed(const struct module *module, const struct symbol *symbol)
 {
-	size_t count = module->function_count, at = count;
-	if (symbol)
-		at = sorted_below(module->functions, count, .start, symbol->start);
-	const char *file = at < count ? module->functions[at].file : "";
+	const char *file = symbol ? module_python_file(module, symbol->start) : "";
 	return strstr(file, "/lib/python3") || !strncmp(file, "<frozen ", 8);
 }
 

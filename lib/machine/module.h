@@ -49,6 +49,9 @@ struct module {
 	size_t function_count;
 };
 
+/* Returns the file of the Python function that begins at an address; "": unknown. */
+const char *module_python_file(const struct module *module, uint64_t start);
+
 /* Language runtimes that generate code, and the options that make it visible to profilers. */
 
 struct runtime {

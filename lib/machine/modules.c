@@ -540,6 +540,12 @@ bool modules_add_python(struct modules *modules, const struct python_function *f
 	return slot;
 }
 
+const char *module_python_file(const struct module *module, uint64_t start)
+{
+	size_t at = sorted_below(module->functions, module->function_count, .start, start);
+	return at < module->function_count ? module->functions[at].file : "";
+}
+
 DEFINE_ORDER(compare_functions, struct python_function, start)
 
 /* Sorts the Python functions. Of several at one address, which only damage makes, one is kept. */

@@ -154,7 +154,10 @@ static void find_lines(struct explanation *explanation, const struct sp_profile 
 	}
 }
 
-/* Finds callers with the largest totals. Start-up code has all of the weight, a leaf has no callees. */
+/*
+ * Finds callers with the largest totals. Start-up code has all of the weight, a leaf has no
+ * callees.
+ */
 static void find_totals(struct explanation *explanation)
 {
 	size_t count = 0;

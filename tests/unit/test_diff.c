@@ -65,7 +65,10 @@ TEST(student_is_that_of_r)
 		near(student_quantile(0.975, df[j]), quantiles[j]);
 }
 
-/* uniroot(function(n) pt(critical, df, n, lower.tail = FALSE) - 0.9, c(0, 37)), as power.t.test() */
+/*
+ * uniroot(function(n) pt(critical, df, n, lower.tail = FALSE) - 0.9, c(0, 37)), as
+ * power.t.test()
+ */
 TEST(changes_found_in_9_of_10_comparisons_are_those_of_r)
 {
 	static const struct {
@@ -334,7 +337,10 @@ TEST(runs_compared_with_themselves_are_the_same)
 	sp_diff_free(diff);
 }
 
-/* Returns the total's change, with forecasts, for exact times of runs that differ by some percent. */
+/*
+ * Returns the total's change, with forecasts, for exact times of runs that differ by some
+ * percent.
+ */
 static struct sp_change forecast(double change, double spread)
 {
 	static const double sizes[] = {-1, 0, 1};

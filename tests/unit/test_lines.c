@@ -157,7 +157,7 @@ TEST(no_debug_information_is_said)
 	ask(&r, &asked, "program", 1);
 	expect_none(&asked);
 	expect_problem(&r, RESOLVER_NO_SYMBOLS, "stripped has no debug information",
-		       "--debuginfod");
+		       "build it with -g");
 	/* Its symbols are no problem. */
 	resolving_problem(&r, RESOLVER_OK, NULL);
 	resolving_expect(&r, asked.offsets[0], "outer");

@@ -69,6 +69,7 @@ static struct sp_profile sample_profile(void)
 		.shown_samples = 1000,
 		.shown_weight = 1000000,
 		.weight_is_time = true,
+		.is_estimate = true,
 		.rows = rows,
 		.row_count = sizeof(rows) / sizeof(*rows),
 	};
@@ -378,6 +379,8 @@ TEST(text_says_why_there_is_nothing)
 	profile.samples = profile.weight = 0;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "No samples"));
 	profile.lost = 3;
+	ck_assert_ptr_null(strstr(write_output(&output_text, &report), "were lost"));
+	profile.lost_own = 3;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "were lost"));
 	report.damaged = true;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "damaged"));
