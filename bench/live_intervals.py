@@ -168,7 +168,9 @@ def table_row(name, results):
     errors, widths, wide = [], [], []
     for r in results:
         samples = r["total_samples"] / r["total"] if r["total"] else 1
-        variance = r["true"] * (1 - r["true"]) / samples
+        # A run may stay in one function.
+        share = min(max(r["true"], 1 / samples), 1 - 1 / samples)
+        variance = share * (1 - share) / samples
         errors.append((r["total"] - r["true"]) ** 2 / variance)
         widths.append((r["total_high"] - r["total_low"]) / (2 * 1.96 * variance ** 0.5))
         wide.append((r["total_between_high"] - r["total_between_low"]) / (2 * 1.96 * variance ** 0.5))
