@@ -62,7 +62,8 @@ enum recorded_extent recorded_extent(const char *const *words, const char *const
 	while (program ? at < program : words[at] && *words[at] == '-') {
 		if (!strcmp(words[at], "--"))
 			break;
-		for (size_t count = recorded_option(words[at], &extent); count && words[at]; count--)
+		size_t count = recorded_option(words[at], &extent);
+		for (; count && words[at]; count--)
 			at++;
 		if (extent > all)
 			all = extent;

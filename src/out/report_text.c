@@ -673,12 +673,14 @@ static void write_next(const struct report *report, FILE *out)
 	    report->callers || report->callees || !report->order_by_self || report->filtered ||
 	    report->mode != SP_MODE_CPU || !row || !row->function)
 		return;
-	bool usual = !strcmp(report->path, "sprof.data");
+	bool usual = !strcmp(report->path, "sprof.data"), fits;
 	if (hides_own_code(report, profile) && !report->path[strspn(report->path, PLAIN)])
-		snprintf(text, sizeof(text),
-			 "By the functions of your own code: sprof report --my-code%s%s",
-			 usual ? "" : " ", usual ? "" : report->path);
-	else if (!put_annotate(report, profile, text, sizeof(text)))
+		fits = snprintf(text, sizeof(text),
+				"By the functions of your own code: sprof report --my-code%s%s",
+				usual ? "" : " ", usual ? "" : report->path) <= report->term.width;
+	else
+		fits = put_annotate(report, profile, text, sizeof(text));
+	if (!fits)
 		return;
 	putc('\n', out);
 	term_begin(&report->term, TERM_DIM, out);

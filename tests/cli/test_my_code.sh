@@ -35,7 +35,7 @@ prints "the tree has the same frames" sh -c \
 0
 (status 1)
 END
-prints "text says so, and names the option where it helps" sh -c '
+prints "text says so, and names the option where it helps" env COLUMNS=80 sh -c '
 	"$0" report -i own.data --my-code | grep -c "^Libraries, runtimes and the kernel count for"
 	"$0" report -i own.data | grep "own code"
 	"$0" report -i own.data --my-code | grep "By the functions"' "$SPROF" <<'END'
