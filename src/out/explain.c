@@ -5,6 +5,7 @@
  * were longer.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "input.h"
@@ -155,16 +156,20 @@ static void find_lines(struct explanation *explanation, const struct sp_profile 
 }
 
 /*
- * Finds callers with the largest totals. Start-up code has all of the weight, a leaf has no
+ * Finds callers with the largest totals. Start-up code has the largest of all, and a leaf has no
  * callees.
  */
 static void find_totals(struct explanation *explanation)
 {
+	const struct sp_profile *profile = explanation->profile;
+	double most = 0;
+	for (size_t i = 0; i < profile->row_count; i++)
+		most = fmax(most, sp_profile_row(profile, i)->total.share.value);
 	size_t count = 0;
-	for (size_t i = 0; i < explanation->profile->row_count; i++) {
-		const struct sp_row *row = sp_profile_row(explanation->profile, i);
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const struct sp_row *row = sp_profile_row(profile, i);
 		double share = row->total.share.value;
-		if (!row->function || share < TOTAL_LEAST || share >= PASSED_SHARE ||
+		if (!row->function || share < TOTAL_LEAST || share >= PASSED_SHARE * most ||
 		    row->self.share.value >= PASSED_SHARE * share)
 			continue;
 		size_t at = count < TOTAL_MOST ? count++ : TOTAL_MOST;
@@ -482,6 +487,8 @@ static void put_json(const struct explanation *explanation, FILE *out)
 		json_begin(&json, NULL, '{');
 		json_string(&json, "function",
 			    short_name(report, (*row)->function, buffer, sizeof(buffer)));
+		if ((*row)->dso)
+			json_string(&json, "dso", (*row)->dso);
 		json_double(&json, "total", (*row)->total.share.value);
 		json_end(&json, '}');
 	}

@@ -38,6 +38,26 @@ for hot in found:
     of = lines[hot["dso"], hot["function"]]
     assert hot["srcline_self"] == max(of)[0] and (max(of)[0], hot["srcline"]) in of, (hot, of)
 END
+cat >calls.c <<'END'
+volatile unsigned x;
+static __attribute__((noinline)) void leaf(int n) { for (int i = 0; i < n; i++) x = x * 31 + i; }
+__attribute__((noinline)) void caller(void) { leaf(60000000); leaf(60000000); x++; }
+int main(void) { caller(); leaf(80000000); x++; }
+END
+$CC -O1 -g -o calls calls.c
+"$SPROF" record --no-summary -o calls.data -- ./calls 2>err
+"$SPROF" report --explain --format json -i calls.data >short-calls.json
+"$SPROF" report --format json -s dso,function -i calls.data --children >totals.json
+check "callers have the report's totals, and start-up code is left out" python3 - <<'END'
+import json
+rows = json.load(open("totals.json"))["events"][0]["rows"]
+totals = {(row["dso"], row["function"]): row["total"] for row in rows}
+found = json.load(open("short-calls.json"))["totals"]
+assert "caller" in [row["function"] for row in found], found
+assert not {"main", "_start", "leaf"} & {row["function"] for row in found}, found
+for row in found:
+    assert row["total"] == totals[row["dso"], row["function"]], row
+END
 # Two functions, one after the other. Each prints the time of its begin.
 cat >halves.c <<'END'
 #include <stdio.h>
