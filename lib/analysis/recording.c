@@ -316,7 +316,8 @@ static void work_init(struct sp_counts *run, const struct merged *merged)
 	if (merged->weigher->of_threads)
 		work->only_leaves = false; /* reasons of waits are in the callers */
 	if (!options->samples.branches &&
-	    matches_wanted(options, work->keys->rows[SP_KEY_PARENT]))
+	    (work->keys->rows[SP_KEY_SYSCALL] ||
+	     matches_wanted(options, work->keys->rows[SP_KEY_PARENT])))
 		work->only_leaves = false;
 	run->workers.work = work;
 }

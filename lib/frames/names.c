@@ -131,8 +131,9 @@ static bool is_own_code(const struct names *names, const struct frame *frame)
 		return !is_installed(module, frame->symbol);
 	if (module->is_generated)
 		return true;
-	const char *end = strstr(module->name, ".so");
-	bool shared = (end && (!end[3] || end[3] == '.')) || !strncmp(module->name, "[vdso", 5);
+	bool shared = !strncmp(module->name, "[vdso", 5);
+	for (const char *at = module->name; (at = strstr(at, ".so")); at += 3)
+		shared |= !at[3] || at[3] == '.';
 	return !module->runtime &&
 	       !(shared && (machine_has_python(names->symbolizer.machine) ||
 			    is_in_system_folder(module->path)));

@@ -381,7 +381,8 @@ static uint64_t syscall_word(struct summing *summing, const struct leaf *leaf)
 		snprintf(text, sizeof(text), "syscall %u", group->syscall - 1);
 	else if (frames.is_entry)
 		snprintf(text, sizeof(text), "[entry or exit]");
-	else if (!leaf->samples || frames.unnamed ||
+	else if (!leaf->samples || frames.unnamed || work->options->stacks.own_code ||
+		 (frames.any && work->options->stacks.max_frames) ||
 		 (!frames.any && work->times->roles[group->event] != ROLE_ON_CPU) ||
 		 (leaf_is_kernel && (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN) ||
 				     attr->exclude_callchain_kernel)))

@@ -428,12 +428,13 @@ static uint64_t missing_weight(const struct sp_profile *profile)
 }
 
 /*
- * Returns whether the kernel made a sample of each occurrence of an event, if none was lost. Clocks
- * have a least period, and counters of the CPU go on during an interrupt.
+ * Returns whether the recording has a sample of each occurrence of an event, if none was lost.
+ * Clocks have a least period, counters of the CPU go on during an interrupt, and rings that are
+ * written backward (--overwrite) have the last occurrences only.
  */
 static bool samples_all(const struct perf_event_attr *attr)
 {
-	return !attr->freq && attr->sample_period == 1 &&
+	return !attr->freq && attr->sample_period == 1 && !attr->write_backward &&
 	       (attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT ||
 		(attr->type == PERF_TYPE_SOFTWARE && !record_is_clock(attr->type, attr->config)));
 }
@@ -509,6 +510,7 @@ static void sum_up(const struct workers *workers, uint16_t event, struct sp_prof
 	profile->is_estimate = samples->mode != SP_MODE_CPU || samples->branches ||
 			       samples->memory || clock || profile->lost ||
 			       profile->throttled_count || !samples_all(&of->attr) ||
+			       sp_reader_damage_count(work->read->reader) ||
 			       !strcmp(profile->event, TIMES_WAIT_EVENT);
 	profile->has_callchains =
 		!samples->branches &&

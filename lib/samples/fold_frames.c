@@ -158,8 +158,8 @@ static void copy_kept(const struct folding *folding, struct callers *to, uint64_
 	for (size_t i = 1; i <= from->count; i++) {
 		uint64_t word = word_at(folding, i);
 		if (chain_is_mark(word)) {
-			gap |= i > 1 && chain_is_mark(word_at(folding, i - 1));
-			is_return = chain_mark_cpumode(word) != cpumode;
+			is_return = i > 1 && chain_is_mark(word_at(folding, i - 1));
+			gap |= is_return;
 			cpumode = chain_mark_cpumode(word);
 			mark = word;
 			continue;
@@ -170,7 +170,7 @@ static void copy_kept(const struct folding *folding, struct callers *to, uint64_
 			if (gap)
 				ips[to->count++] = mark;
 			ips[to->count++] = mark;
-			as_return = cpumode != last_cpumode;
+			as_return = gap;
 		}
 		if (kept) {
 			last_cpumode = cpumode;
@@ -192,9 +192,11 @@ static void copy_kept(const struct folding *folding, struct callers *to, uint64_
 static uint32_t take_caller(struct counted *counted, uint32_t view, struct callers *callers)
 {
 	struct code_address at = {0, view, callers->cpumode, !callers->exact};
+	bool marks = false;
 	for (; chain_is_mark(*callers->ips); callers->ips++, callers->count--) {
+		at.caller = marks;
+		marks = true;
 		at.cpumode = chain_mark_cpumode(*callers->ips);
-		at.caller = at.cpumode != callers->cpumode;
 	}
 	at.ip = *callers->ips++;
 	callers->count--;
@@ -255,7 +257,7 @@ bool fold_other_code(struct counted *counted, uint32_t view, struct callers *cal
 	for (size_t i = 1; i <= callers->count; i++) {
 		at.ip = word_at(&folding, i);
 		if (chain_is_mark(at.ip)) {
-			at.caller = chain_mark_cpumode(at.ip) != at.cpumode;
+			at.caller = i > 1 && chain_is_mark(word_at(&folding, i - 1));
 			at.cpumode = chain_mark_cpumode(at.ip);
 			continue;
 		}

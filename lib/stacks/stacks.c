@@ -233,7 +233,7 @@ static void drop_replaced(const struct stacks *stacks, uint32_t view, struct cal
 	for (count -= count > 1 ? 2 : 1; count && !callers->ips[count - 1];)
 		count--;
 	callers->count = count;
-	callers->misc = ENDED_COMPLETE;
+	callers->misc = ENDED_COMPLETE | (callers->misc & CALLERS_OF_OTHERS);
 }
 
 void stacks_check(struct stacks *stacks, uint32_t view, struct callers *callers)

@@ -198,7 +198,8 @@ function groupFunctions(profile) {
 			return NOTE;
 		if (level === 1 || level === 4 || level === 2)
 			return KERNEL;
-		if (!dso[i] || (bits & UNKNOWN_NAME && bits & OWN_CODE))
+		const isPlaceless = !dso[i] || profile.strings[dso[i]] === "[unknown]";
+		if (isPlaceless || (bits & UNKNOWN_NAME && bits & OWN_CODE))
 			return UNKNOWN;
 		return bits & OWN_CODE ? OWN : LIBRARY;
 	});

@@ -290,6 +290,21 @@ TEST(exact_addresses_of_own_code_are_kept)
 	teardown(&f);
 }
 
+TEST(an_address_after_kernel_frames_is_exact)
+{
+	static const struct sp_analysis_stacks own = {.size = sizeof(own), .own_code = true};
+	struct fixture f = {0};
+	setup(&f);
+	files_run("cp python3.11 program");
+	map(&f, PROGRAM, files_path("program"));
+	/* A page fault in the first instruction of `call`, and in a library's that `call` called */
+	CHAIN(&f, IN_KERNEL, KERNEL + 0x10, USER, PROGRAM + 0x1200, PROGRAM + 0x1310);
+	CHAIN(&f, IN_KERNEL, KERNEL + 0x10, USER, EXTENSION + 0x10, PROGRAM + 0x1300);
+	analyse_by(&f, true, &own);
+	rows_are(&f, "call 2/2, list_sort 0/1");
+	teardown(&f);
+}
+
 TEST(collectors_are_known_by_name_and_file)
 {
 	struct module module = {.name = "libpython3.13.so.1.0", .runtime = 1};

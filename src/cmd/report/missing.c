@@ -196,7 +196,6 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 		.inlines = selection->inlines ? SP_ON : SP_OFF,
 		.kernel_waits = arguments->kernel_waits,
 		.fold_python = report_folds_python(arguments),
-		.own_code = arguments->my_code,
 	};
 	const struct sp_analysis_samples samples = {
 		.size = sizeof(samples),
@@ -218,6 +217,11 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 	if (!has_samples(analysis, &shown) || shown || arguments->branches == 1 ||
 	    !count)
 		return;
+	if (arguments->my_code) {
+		diag_say("--my-code leaves out libraries, runtimes and the kernel; "
+			 "omit it to select their functions");
+		return;
+	}
 	filter.symbols = (struct sp_string_list){0};
 	if (!by_function) {
 		filter.comms = filter.dsos = (struct sp_string_list){0};
