@@ -98,7 +98,7 @@ static const struct sp_tree_node *find_node(const struct sp_tree_node *root, boo
 	for (size_t i = 0; root && i < root->child_count && !found; i++) {
 		const struct sp_tree_node *node = sp_tree_child(root, i);
 		if (comms)
-			found = text_is_same(node->symbol, row->comm) ?
+			found = text_is_same(node_name(node), row->comm) ?
 				find_node(node, false, row, weight) : NULL;
 		else
 			found = is_node_of(node, row, weight) ? node : NULL;
