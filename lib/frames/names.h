@@ -2,8 +2,8 @@
 /*
  * Maps addresses to frames. A frame is a symbol of a module, or an address without symbol. In modules
  * with debug information, each address is a frame of its own, because functions may be inlined there.
- * Each address is resolved once for all threads, and each thread caches the answers. Texts of frames
- * are made later, when all frames are known (labels.h).
+ * Each thread resolves an address once and caches the answer; equal frames are shared. Labels of
+ * frames are made later, when all frames are known (labels.h).
  */
 #pragma once
 

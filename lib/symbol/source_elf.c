@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source for user space files and the vdso: the file's .symtab; else its debug file's; else its .dynsym
- * and the table in .gnu_debugdata, or a Go program's function table. Only symbol tables are read, so
- * large DWARF sections cost no time.
+ * Source for user space files and the vdso: the file's .symtab; else its debug file's, or that
+ * in .gnu_debugdata; and its .dynsym besides; or a Go program's function table. Only symbol
+ * tables are read, so large DWARF sections cost no time.
  */
 #include "symbol/source.h"
 

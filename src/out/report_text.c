@@ -674,13 +674,16 @@ static void write_next(const struct report *report, FILE *out)
 	    report->mode != SP_MODE_CPU || !row || !row->function)
 		return;
 	bool usual = !strcmp(report->path, "sprof.data"), fits;
-	if (hides_own_code(report, profile) && !report->path[strspn(report->path, PLAIN)]) {
-		int size = snprintf(text, sizeof(text),
-				    "By the functions of your own code: sprof report --my-code%s%s",
-				    usual ? "" : " ", usual ? "" : report->path);
+	const char *own = hides_own_code(report, profile) ?
+				  "By the functions of your own code: sprof report --my-code" :
+			  !strcmp(row->dso ?: "", "[python]") ?
+				  "By lines: sprof report --my-code -s function,srcline" : NULL;
+	if (own && !report->path[strspn(report->path, PLAIN)]) {
+		int size = snprintf(text, sizeof(text), "%s%s%s", own, usual ? "" : " ",
+				    usual ? "" : report->path);
 		fits = size <= report->term.width && size < (int)sizeof(text);
 	} else {
-		fits = put_annotate(report, profile, text, sizeof(text));
+		fits = !own && put_annotate(report, profile, text, sizeof(text));
 	}
 	if (!fits)
 		return;

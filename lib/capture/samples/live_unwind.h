@@ -4,7 +4,7 @@
  * threads, and writes them with call chains. If the workers are too slow, samples are written
  * without the user's call chain, and counted.
  *
- * Only the drain's thread calls these functions, except live_unwind_on_arrival().
+ * Only the round's thread calls these functions, except live_unwind_on_arrival().
  */
 #pragma once
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The way of a sample from its ring to the file. Each sample passes the filter. If stack copies are
- * unwound while recording, it then goes to the threads that unwind, and returns with a call chain; else
- * its bytes go to the batch as they are in the ring. All functions belong to one thread; without
- * unwinding, those that only concern it do nothing. Samples of waits stay in `waits` until the
- * wait ends.
+ * The way of a sample from its ring to the file. Each sample passes the filter. If stack copies
+ * are unwound while recording, it then goes to the threads that unwind, and returns with a call
+ * chain; else its bytes go to the batch as they are in the ring, but for ids and periods. All
+ * functions belong to one thread; without unwinding, those that only concern it do nothing.
+ * Samples of waits stay in `waits` until the wait ends.
  *
  * Copies: from the kernel's ring to memory (drain threads, and only with stack copies or many
- * CPUs), to the threads that unwind (only then), to the write queue. None can go: the ring must be
- * emptied at once, its bytes must outlive it until they are unwound, and a slow disk must not stop
- * the round.
+ * CPUs), to the threads that unwind (only then), to the write queue. None can go: the ring must
+ * be emptied at once, its bytes must outlive it until they are unwound, and a slow disk must not
+ * stop the round.
  */
 #pragma once
 

@@ -27,7 +27,7 @@
 struct waits_options {
 	struct sp_ctx *ctx;
 	const struct capture_config *config; /* with the plan */
-	struct event_control *control;       /* snapshots suspend its event of waits */
+	struct event_control *control;       /* windows suspend its event of waits */
 	const struct recorded_tasks *tasks;
 	struct notes *notes;
 	uint32_t own_pid;                    /* process to leave out; 0: none */
@@ -52,8 +52,8 @@ struct sp_error *waits_add_threads(struct waits *waits) SP_MUST_CHECK;
 
 enum waits_verdict {
 	WAITS_OTHER,    /* not of a wait: record the sample */
-	WAITS_UNWIND,   /* a wait begins: unwind the stack, and pass it to waits_take() */
-	WAITS_TAKEN,    /* a wait begins: its stack was copied */
+	WAITS_UNWIND,   /* a thread leaves its CPU: unwind the stack, and pass it to waits_take() */
+	WAITS_TAKEN,    /* a thread leaves its CPU: its stack was copied */
 	WAITS_FILTERED, /* drop the sample: its wake-up is of a thread that is not recorded */
 	WAITS_REPEATED, /* drop the sample: its wake-up has another one */
 };
