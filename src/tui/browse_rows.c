@@ -107,14 +107,16 @@ static const struct sp_tree_node *find_node(const struct sp_tree_node *root, boo
 }
 
 /*
- * Returns the report with the tree of callers, or of a function's callees. A new tree replaces the
- * oldest one, and then folds all lines, because they may be of that. NULL after a message.
+ * Returns the report with the tree of callers, or of a function's callees; of one pool of threads,
+ * unless that is NULL. A new tree replaces the oldest one, and then folds all lines, because they
+ * may be of that. NULL after a message.
  */
-static struct report_result *tree_of(struct browse *browse, const char *function)
+static struct report_result *tree_of(struct browse *browse, const char *pool, const char *function)
 {
 	struct level *level = browse_current(browse);
 	for (size_t i = 0; i < LEVEL_TREES; i++)
-		if (level->trees[i].result && text_is_same(level->trees[i].function, function))
+		if (level->trees[i].result && text_is_same(level->trees[i].pool, pool) &&
+		    text_is_same(level->trees[i].function, function))
 			return level->trees[i].result;
 	struct level_tree *tree = &level->trees[level->next_tree];
 	if (tree->result)
@@ -122,7 +124,7 @@ static struct report_result *tree_of(struct browse *browse, const char *function
 	level_tree_deinit(tree);
 	tree->arguments = level->arguments;
 	tree->arguments.tree = function ? SP_TREE_CALLER : SP_TREE_CALLEE;
-	tree->arguments.tree_comms = has_key(level, SP_KEY_COMM);
+	tree->arguments.tree_comms = has_key(level, SP_KEY_COMM) && !pool;
 	tree->arguments.children = 0;
 	tree->arguments.interval = SHOWN_WITHIN;
 	tree->arguments.limit = 0;
@@ -131,8 +133,13 @@ static struct report_result *tree_of(struct browse *browse, const char *function
 		tree->arguments.callees = tree->function;
 		tree->arguments.callers = NULL;
 	}
+	if (pool) {
+		tree->pool = xstrdup(pool);
+		level_add_comm(&tree->comms, pool);
+		tree->arguments.selection.comms = tree->comms;
+	}
 	level->next_tree = (level->next_tree + 1) % LEVEL_TREES;
-	tree->result = browse_analyse(browse, level->counted, &tree->arguments);
+	tree->result = browse_analyse(browse, pool ? NULL : level->counted, &tree->arguments);
 	return tree->result;
 }
 
@@ -147,10 +154,13 @@ static const struct sp_tree_node *node_of(struct browse *browse, const struct sp
 				    "callees");
 		return NULL;
 	}
-	struct report_result *result = tree_of(browse, callees ? row_view_function(row) : NULL);
+	bool by_comm = has_key(level, SP_KEY_COMM);
+	const char *pool = by_comm && row->comm && strchr(row->comm, '*') ? row->comm : NULL;
+	struct report_result *result =
+		tree_of(browse, pool, callees ? row_view_function(row) : NULL);
 	const struct sp_profile *profile = result ? level_same_profile(level, result) : NULL;
 	const struct sp_tree_node *node =
-		profile ? find_node(profile->tree, has_key(level, SP_KEY_COMM), row, weight) : NULL;
+		profile ? find_node(profile->tree, by_comm && !pool, row, weight) : NULL;
 	if (!node && result)
 		browse_note(browse, "%s are known only for rows by comm, dso and function",
 			    callees ? "callees" : "callers");

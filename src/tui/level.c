@@ -16,6 +16,8 @@ struct report *level_report(const struct level *level)
 void level_tree_deinit(struct level_tree *tree)
 {
 	report_result_free(tree->result);
+	option_strings_deinit(&tree->comms);
+	free(tree->pool);
 	free(tree->function);
 	*tree = (struct level_tree){0};
 }
@@ -40,8 +42,7 @@ void level_free(struct level *level)
 	free(level);
 }
 
-/* Adds a command's name to a filter: of a pool, "worker-* (16 threads)", the pattern. */
-static void add_comm(struct option_strings *comms, const char *name)
+void level_add_comm(struct option_strings *comms, const char *name)
 {
 	const char *star = strchr(name, '*'), *count = star ? strstr(star, " (") : NULL;
 	option_strings_push(comms, name, count ? (size_t)(count - name) : strlen(name));
@@ -99,7 +100,7 @@ struct level *level_new(const struct level *before, const struct level *first,
 	level->has_limit = before->has_limit;
 	level->counted = level;
 	if (change->comm) {
-		add_comm(&level->own.comms, change->comm);
+		level_add_comm(&level->own.comms, change->comm);
 		selection->comms = level->own.comms;
 	} else if (change->dso) {
 		option_strings_push(&level->own.dsos, change->dso, strlen(change->dso));

@@ -45,6 +45,8 @@ enum level_picture {
 /* Report with a call tree: of all functions, or of one function's callees. */
 struct level_tree {
 	struct report_arguments arguments;
+	struct option_strings comms;
+	char *pool;     /* pool of threads, "worker-* (16 threads)"; NULL: the tree has commands */
 	char *function; /* function with the callees; NULL: the tree is from callee to callers */
 	struct report_result *result;
 };
@@ -73,6 +75,9 @@ struct level {
 
 /* Frees what a tree has, and zeroes it. */
 void level_tree_deinit(struct level_tree *tree);
+
+/* Adds a command's name to a filter: of a pool, "worker-* (16 threads)", the pattern. */
+void level_add_comm(struct option_strings *comms, const char *name);
 
 /* Frees a level. NULL is allowed. */
 void level_free(struct level *level);
