@@ -87,14 +87,16 @@ static const struct {
 	 "Find out whether a version is slower, where, and how sure that is:\n"
 	 "  sprof record --repeat 5 --versus ./new ./old\n"
 	 "  sprof diff old.*.data -- new.*.data        recordings made otherwise, in turns\n"},
-	{"waits wait off-cpu offcpu blocked sleep locks lock io deadlock mutex contention hang syscalls",
+	{"waits wait off-cpu offcpu blocked sleep locks lock io deadlock mutex contention hang "
+	 "syscalls",
 	 "Find out what threads wait for:\n"
 	 "  sprof record --off-cpu ./program\n"
 	 "  sprof report                       time on a CPU and in waits, by function\n"
 	 "  sprof report --mode off-cpu -g     waits alone, with callers\n"
 	 "  sprof report -s waits_for          by reason: disk, futex (a lock), socket, ...\n"
 	 "  sprof report -s syscall            by system call\n"
-	 "  sprof report -s comm,function,srcline --my-code    lines that wait, such as of a lock\n"},
+	 "  sprof report -s comm,function,srcline --my-code\n"
+	 "                                     lines that wait, such as of a lock\n"},
 	{"wakers waker wakeups wake-ups",
 	 "Find out which threads end the waits of others. Wake-ups are recorded as root:\n"
 	 "  sprof record --wakers ./program\n"

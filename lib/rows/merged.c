@@ -430,8 +430,8 @@ static uint64_t missing_weight(const struct sp_profile *profile)
 /*
  * Returns whether the recording has a sample of each occurrence of an event, if none was lost.
  * Clocks have a least period, counters of the CPU go on during an interrupt, rings that are
- * written backward (--overwrite) have the last occurrences only, and 2 % of page faults were missing
- * with copies of stacks, which can fault themselves.
+ * written backward (--overwrite) have the last occurrences only, and 2 % of page faults were
+ * missing with copies of stacks, which can fault themselves.
  */
 static bool samples_all(const struct perf_event_attr *attr)
 {
