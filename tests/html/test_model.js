@@ -118,7 +118,7 @@ function blocks(stacks, period) {
 		lanes: []}]}));
 	const size = Buffer.alloc(4);
 	size.writeUInt32LE(head.length);
-	const kinds = OBJECT_OF.map((object, fn) => fn === 11 ? 16 : object === 3 ? 1 : 0);
+	const kinds = OBJECT_OF.map((object, fn) => fn === 11 ? 16 : object === 3 ? 1 : fn === 6 || fn === 7 ? 0 : 256);
 	const tree = Buffer.concat([size, head, varints(OBJECT_OF.map((_, i) => 10 + i), OBJECT_OF,
 		OBJECT_OF.map((object) => 5 + object), kinds, distances, nodes.map((node) => node.fn),
 		nodes.map((_, i) => i % 2), nodes.map((node) => node.samples),
@@ -314,11 +314,11 @@ const cases = {
 		assert.deepStrictEqual([...model.matchFunctions(profile, "function_1(")], [...flags()]);
 		assert.deepStrictEqual([...model.matchFunctions(profile, "NS::FUNCTION_2")], [...flags(2)]);
 	},
-	"functions have groups: shared objects outside of system folders are the user's"() {
+	"functions have groups"() {
 		assert.deepStrictEqual([...model.groupFunctions(profile)], [0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 0, 4, 4, 4]);
 	},
 	"time without a stack has no object, and not the colour of a program"() {
-		const functions = {dso: [1, 1, 2], path: [0, 0, 0], kind: Uint8Array.from([0, 8, 0])};
+		const functions = {dso: [1, 1, 2], path: [0, 0, 0], kind: Uint16Array.from([0, 8, 256])};
 		assert.deepStrictEqual([...model.groupFunctions({functions, strings: ["", "[unknown]", "app"]})], [4, 3, 0]);
 	},
 	"nodes have the state of their outermost caller"() {
