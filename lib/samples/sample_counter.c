@@ -151,9 +151,9 @@ static struct chain *chain_of(struct counted *counted, uint32_t root,
 	stacks_check(&counted->stacks, view, &callers);
 	chain->leaf = ANSWER_FAILED;
 	const struct sp_analysis_stacks *options = &counted->work->options->stacks;
-	if (options->own_code ? !fold_other_code(counted, view, &callers, &chain->leaf)
-			      : options->fold_python &&
-					!fold_python(counted, view, &callers, &chain->leaf))
+	bool folded = options->own_code ? fold_other_code(counted, view, &callers, &chain->leaf) :
+		      !options->fold_python || fold_python(counted, view, &callers, &chain->leaf);
+	if (!folded)
 		return NULL;
 	callers.misc &= (uint16_t)~CALLERS_OF_OTHERS;
 	chain->limited = options->max_frames && callers_limit(&callers, options->max_frames);
