@@ -30,7 +30,7 @@ struct pass_one_result {
 };
 
 /*
- * Reads all records except samples, then jitdumps and the file's header, and opens the resolver and
+ * Reads all records except samples (of sched events, those too), then jitdumps and the file's header, and opens the resolver and
  * the unwinder. *ret must keep its address, and be deinitialised after a failure, too.
  */
 struct sp_error *pass_one_read(const struct pass_one *pass,

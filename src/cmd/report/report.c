@@ -743,7 +743,7 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 		if (arguments->tui)
 			return browse_recordings(arguments, ctx, recordings, result);
 		status = write_report(arguments, recordings, &result->report);
-		report_missing_names(arguments, ctx, recordings, analysis);
+		report_unmatched_names(arguments, ctx, recordings, analysis);
 	}
 	report_result_free(result);
 	return recordings_print_damage(recordings) | status;

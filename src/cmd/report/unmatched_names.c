@@ -176,7 +176,7 @@ static bool has_samples(const struct sp_analysis *analysis, bool *shown_ret)
 	return any;
 }
 
-void report_missing_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
+void report_unmatched_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
 			  const struct recordings *recordings,
 			  const struct sp_analysis *analysis)
 {
