@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pass one: reads all records except samples (of sched events, those too). It builds the machine, counts losses, and notes offsets
- * at which pass two may begin to read.
+ * Pass one: reads all records except samples (of sched events, those too). It builds the
+ * machine, counts losses, and notes offsets at which pass two may begin to read.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A resolver that several threads use: a lock for each module, modules share 64 locks. Report and
- * script resolve each address through it, and keep results in each thread's address cache.
+ * A resolver that several threads use. Modules share a fixed number of locks. Report
+ * and script resolve each address through it, and keep results in each thread's address cache.
  */
 #pragma once
 
@@ -47,6 +47,9 @@ pthread_mutex_t *locked_resolver_lock(struct locked_resolver *locked, const stru
 const struct symbol *locked_resolver_symbol(struct locked_resolver *locked,
 					     const struct location *location, bool caller);
 
-/* Returns whether debug information may know more of a module's code. Call it with the module locked. */
+/*
+ * Returns whether debug information may know more of a module's code. Call it with the module
+ * locked.
+ */
 bool locked_resolver_has_sources(struct locked_resolver *locked, const struct module *module,
 				 uint32_t pid);

@@ -7,9 +7,9 @@
  * Samples of waits stay in `waits` until the wait ends.
  *
  * Copies: from the kernel's ring to memory (drain threads, and only with stack copies or many
- * CPUs), to the threads that unwind (only then), to the write queue. None of these copies can be omitted: the ring must
- * be emptied at once, its bytes must outlive it until they are unwound, and a slow disk must not
- * stop the round.
+ * CPUs), to the threads that unwind (only then), to the write queue. None of these copies can be
+ * omitted: the ring must be emptied at once, its bytes must outlive it until they are unwound,
+ * and a slow disk must not stop the round.
  */
 #pragma once
 
@@ -43,8 +43,8 @@ struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t
 void sample_path_restart(struct sample_path *path);
 
 /*
- * Adds waits to the batch, as waits_write(), but only those that ended before the oldest sample that is still
- * being unwound.
+ * Adds waits to the batch, as waits_write(), but only those that ended before the oldest sample
+ * that is still being unwound.
  */
 struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe_ns,
 					 uint64_t split_ns, struct batch *batch,
