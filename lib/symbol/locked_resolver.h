@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A resolver that several threads use. Modules share a fixed number of locks. Report
- * and script resolve each address through it, and keep results in each thread's address cache.
+ * A resolver that several threads use. Modules share a fixed number of locks. Report and script
+ * resolve each address through it, and keep results in each thread's address cache.
  */
 #pragma once
 

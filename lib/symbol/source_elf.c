@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source for user space files and the vdso: symbol tables, and Go's table of functions (add_tables()
- * has their order). Debug information is not read, so its size costs no time.
+ * Source for user space files and the vdso: symbol tables, and Go's table of functions
+ * (add_tables() has their order). Debug information is not read, so its size costs no time.
  */
 #include "symbol/source.h"
 
@@ -165,8 +165,8 @@ static struct sp_error *add_go(struct elf_names *names, struct diagnosis *diagno
 }
 
 /*
- * Adds the file's .symtab. Without one, adds .dynsym and the first of these that exists: a debug file's
- * table, .gnu_debugdata's table, Go's functions.
+ * Adds the file's .symtab. Without one, adds .dynsym and the first of these that exists: a debug
+ * file's table, .gnu_debugdata's table, Go's functions.
  */
 static struct sp_error *add_tables(const struct source_env *env, struct elf_names *names,
 				   const char *path, struct diagnosis *diagnosis)
