@@ -6,7 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \
 	lib/symbol/kernel_tables.c lib/symbol/kernel_tables.h \
 	lib/symbol/kept_names.c lib/symbol/kept_names.h \
-	lib/symbol/process_map.h \
+	lib/symbol/process_perfmap.h \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/module_names.c lib/symbol/module_names.h \

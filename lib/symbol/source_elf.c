@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Source for user space files and the vdso: symbol tables, and Go's table of functions
- * (add_tables() has their order). Debug information is not read, so its size costs no time.
+ * (add_tables() has their order). For symbols, debug information is not read.
  */
 #include "symbol/source.h"
 

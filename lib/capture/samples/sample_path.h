@@ -6,10 +6,10 @@
  * functions belong to one thread; without unwinding, those that only concern it do nothing.
  * Samples of waits stay in `waits` until the wait ends.
  *
- * Copies: from the kernel's ring to memory (drain threads, and only with stack copies or many
- * CPUs), to the threads that unwind (only then), to the write queue. None of these copies can be
- * omitted: the ring must be emptied at once, its bytes must outlive it until they are unwound,
- * and a slow disk must not stop the round.
+ * The copies of most bytes: from the kernel's ring to memory (drain threads, and only with stack
+ * copies or many CPUs), to the threads that unwind (only then), to the write queue. None of
+ * these copies can be omitted: the ring must be emptied at once, its bytes must outlive it until
+ * they are unwound, and a slow disk must not stop the round.
  */
 #pragma once
 
