@@ -66,6 +66,7 @@ struct sp_analysis_rows {
 	bool children;           /* compute totals and sort by them (needs call chains);
 				  * without it a row's `total` is its `self` */
 	bool order_by_self;      /* sort by self even if totals are computed */
+	bool none;               /* make no rows, only totals and the tree */
 	enum sp_grouping groups;
 	bool whole_paths;        /* srcfile and srcline have the whole path of the file */
 	/*
@@ -212,8 +213,9 @@ struct sp_analysis_options {
 	/*
 	 * NULL: samples are read. Else *counts is NULL, or has the counts that an analysis of the
 	 * same reader set: with the same options except tree.order, tree.least, tree.comms,
-	 * stacks.callers, stacks.callees, rows.children, rows.order_by_self, rows.between,
-	 * samples.relative and samples.timeline. Counts that do not suffice are replaced. None
+	 * stacks.callers, stacks.callees, rows.none, rows.children, rows.order_by_self,
+	 * rows.between, samples.relative, samples.timeline and the filters by dso, symbol and
+	 * stack. Counts that do not suffice are replaced. None
 	 * are kept in other modes than SP_MODE_CPU, of branches, and of several recordings.
 	 * While they exist, they have the names of their modules: other analyses read those again.
 	 */

@@ -42,7 +42,6 @@
 /* Members of a worker that rows_make() changes. */
 struct kept_worker {
 	struct leaf *leaves;
-	struct part_weight *parts;
 	struct event_sums *events;
 };
 
@@ -59,7 +58,6 @@ struct sp_counts {
 	struct work work; /* constants of the workers: all of the above */
 	struct workers workers;
 	struct kept_worker *kept; /* by worker; NULL: the counts are not kept */
-	bool batches; /* leaves have what between-run intervals need, as far as that is known */
 };
 
 void sp_counts_free(struct sp_counts *run)
@@ -70,7 +68,6 @@ void sp_counts_free(struct sp_counts *run)
 		reader_unmap(run->read->reader);
 	for (size_t i = 0; run->kept && i < run->workers.count; i++) {
 		free(run->kept[i].leaves);
-		free(run->kept[i].parts);
 		free(run->kept[i].events);
 	}
 	free(run->kept);
@@ -309,8 +306,10 @@ static void work_init(struct sp_counts *run, const struct merged *merged)
 			    (options->samples.branches ||
 			     (!options->rows.children && options->tree.order == SP_TREE_NONE));
 	const struct sp_file_info *info = sp_reader_info(run->read->reader);
-	if (merged->batch_count && !merged_by_run(merged) &&
-	    info->first_sample_ns < info->last_sample_ns) {
+	/* A later analysis may need between-run intervals, too. */
+	bool parts = merged->batch_count ? !merged_by_run(merged)
+					 : work->keeps && !options->filter.time_count;
+	if (parts && info->first_sample_ns < info->last_sample_ns) {
 		work->parts_begin_ns = info->first_sample_ns;
 		work->part_ns = (info->last_sample_ns - info->first_sample_ns) / INTERVAL_PARTS + 1;
 	}
@@ -383,8 +382,10 @@ static struct sp_error *open_recording(struct sp_counts *run, const struct merge
 	struct label_options labels = label_options(&run->work);
 	labels.tree |= run->work.keeps;
 	const struct source_finder finder = source_finder_of(run->read->resolver, run->ctx);
-	return names_init(&run->names, run->read->machine, run->read->resolver,
-			  labels_need_sources(&labels) ? &finder : NULL, &run->options);
+	TRY(names_init(&run->names, run->read->machine, run->read->resolver,
+		       labels_need_sources(&labels) ? &finder : NULL, &run->options));
+	run->names.all_code = run->work.keeps;
+	return NULL;
 }
 
 /* Makes labels of all frames, and finds the functions that options name. */
@@ -429,20 +430,43 @@ static void copy_items(void *to, const void *from, size_t count, size_t size)
 		memcpy(to, from, count * size);
 }
 
+/*
+ * Moves the weights by part of each leaf next to each other: all analyses read them. Returns false
+ * when out of memory.
+ */
+static bool join_parts(struct counted *counted)
+{
+	struct part_weights *parts = &counted->parts;
+	struct part_weight *joined = calloc(parts->count + 1, sizeof(*joined));
+	uint32_t count = 0;
+	if (!joined)
+		return false;
+	vec_each (leaf, &counted->leaves) {
+		uint32_t earlier = 0;
+		for (uint32_t at = leaf->last_part; at; at = parts->items[at - 1].earlier) {
+			joined[count] = parts->items[at - 1];
+			joined[count++].earlier = earlier;
+			earlier = count;
+		}
+		leaf->last_part = earlier;
+	}
+	copy_items(parts->items, joined, count, sizeof(*joined));
+	free(joined);
+	return true;
+}
+
 /* Saves what rows_make() changes. */
 static struct sp_error *keep_counts(struct sp_counts *run)
 {
 	NEED(run->kept = calloc(run->workers.count, sizeof(*run->kept)));
 	for (size_t i = 0; i < run->workers.count; i++) {
-		const struct counted *counted = &run->workers.items[i].counted;
+		struct counted *counted = &run->workers.items[i].counted;
 		struct kept_worker *kept = &run->kept[i];
-		size_t leaves = counted->leaves.count, parts = counted->parts.count;
+		size_t leaves = counted->leaves.count;
 		kept->leaves = calloc(leaves + 1, sizeof(*kept->leaves));
-		kept->parts = calloc(parts + 1, sizeof(*kept->parts));
 		kept->events = calloc(event_count(run) + 1, sizeof(*kept->events));
-		NEED(kept->leaves && kept->parts && kept->events);
+		NEED(kept->leaves && kept->events && join_parts(counted));
 		copy_items(kept->leaves, counted->leaves.items, leaves, sizeof(*kept->leaves));
-		copy_items(kept->parts, counted->parts.items, parts, sizeof(*kept->parts));
 		copy_items(kept->events, counted->events, event_count(run), sizeof(*kept->events));
 	}
 	return NULL;
@@ -453,8 +477,7 @@ static bool counts_suffice(const struct sp_counts *run, const struct merged *mer
 {
 	const struct sp_analysis_samples *samples = &merged->options->samples;
 	return merged->recording_count == 1 &&
-	       (!samples->timeline || run->options.samples.timeline) &&
-	       (!merged->batch_count || run->batches);
+	       (!samples->timeline || run->options.samples.timeline);
 }
 
 /* Restores kept counts, for the rows of another analysis. */
@@ -474,8 +497,6 @@ static struct sp_error *restore_counts(struct sp_counts *run, const struct merge
 		const struct kept_worker *kept = &run->kept[i];
 		copy_items(counted->leaves.items, kept->leaves, counted->leaves.count,
 			   sizeof(*kept->leaves));
-		copy_items(counted->parts.items, kept->parts, counted->parts.count,
-			   sizeof(*kept->parts));
 		copy_items(counted->events, kept->events, event_count(run), sizeof(*kept->events));
 		summed_deinit(&worker->summed);
 		worker->summed = (struct summed){0};
@@ -496,7 +517,6 @@ static struct sp_error *count_recording(struct sp_counts *run, const struct merg
 	NEED(run->read = calloc(1, sizeof(*run->read)));
 	run->read->reader = reader;
 	run->options = *merged->options;
-	run->batches = merged->batch_count;
 	NEED(set_own_options(run, recording, &merged->recordings[index]));
 
 	ctx_begin_step(run->ctx, SP_STEP_MAPPINGS, 0);

@@ -560,6 +560,8 @@ static bool add_symbol(struct labelling *labelling, const struct source_frame *i
 static bool is_shown(const struct labelling *labelling, const struct frame *frame,
 		     const struct source_frame *inner)
 {
+	if (!names_dso_shown(labelling->names, frame))
+		return false;
 	if (names_symbol_shown(labelling->names, frame))
 		return true;
 	return inner && inner->name &&

@@ -16,7 +16,8 @@ struct label {
 
 struct frame_labels {
 	uint32_t first, count; /* range of labels in `items`; at least one label */
-	bool shown; /* the frame passes the filter by symbol, which also compares inlined functions */
+	bool shown; /* the frame passes the filters by dso and symbol, which compares inlined functions,
+		     * too */
 	bool named; /* the innermost function has a name */
 	bool lined; /* the innermost function's line is known */
 };

@@ -191,12 +191,12 @@ static bool is_end_of_path(const char *path, const char *part)
 	       !strcmp(path + size - part_size, part);
 }
 
-static bool dso_is_shown(const struct analysis_options *options, const struct frame *frame)
+bool names_dso_shown(const struct names *names, const struct frame *frame)
 {
 	const char *dso = names_dso(frame);
 	const char *path = frame->module ? frame->module->path : dso;
 	const char *name = frame->module ? frame->module->name : dso;
-	const struct sp_string_list *dsos = &options->filter.dsos;
+	const struct sp_string_list *dsos = &names->options->filter.dsos;
 	vec_each (item, dsos)
 		if (is_end_of_path(path, *item))
 			return true;
@@ -399,7 +399,9 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 		answer |= ANSWER_OWN_CODE;
 	if (!frame.module && address->cpumode == PERF_RECORD_MISC_USER)
 		answer |= ANSWER_UNMAPPED;
-	if (!dso_is_shown(names->options, &frame))
+	if (names->all_code)
+		return answer | ANSWER_SHOWN;
+	if (!names_dso_shown(names, &frame))
 		return answer;
 	if (frame.sourced && names->options->filter.symbols.count)
 		return answer | ANSWER_PENDING;

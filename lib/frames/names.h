@@ -39,6 +39,7 @@ struct names {
 	pthread_mutex_t lock;          /* protects the members that follow */
 	VEC(struct frame) frames;
 	struct index_set index_of;
+	bool all_code; /* answers ignore the filters by code, which labels compare */
 };
 
 /*
@@ -109,6 +110,9 @@ static inline const char *names_dso(const struct frame *frame)
 
 /* Returns the privilege level of a frame's code. */
 enum sp_level names_level(const struct frame *frame);
+
+/* Returns whether the frame passes the filter by dso. */
+bool names_dso_shown(const struct names *names, const struct frame *frame);
 
 /*
  * Returns whether the frame's symbol passes the filter by symbol, or its address if it has no symbol.

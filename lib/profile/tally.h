@@ -20,8 +20,6 @@ struct tally {
 	uint32_t function; /* index of functions; TALLY_NONE: no key of the rows distinguishes code */
 	uint64_t self_samples, self_weight, total_samples, total_weight; /* saturating */
 	uint32_t open;     /* number of this row's calls on the current path */
-	uint32_t last_part; /* workers: index + 1 of the last of its self weights by part of the
-			     * recording's time; 0: none */
 };
 
 /* Times of a row by the state of threads. */

@@ -37,7 +37,7 @@ struct summing {
 	/* By node of the current path: weights of it and its descendants by part, if
 	 * total_parts. */
 	VEC(struct part_sums) parts;
-	bool total_parts;
+	bool self_parts, total_parts; /* rows need self, and total, by part */
 	bool failed; /* out of memory for the current path */
 };
 
@@ -203,17 +203,6 @@ static void close_rows_adding(struct summing *summing, size_t count,
 	}
 }
 
-/* Moves a leaf's weights by part to its function's row. */
-static void move_parts(const struct summing *summing, const struct leaf *leaf, struct tally *tally)
-{
-	struct part_weight *parts = summing->resolved->counted->parts.items;
-	uint32_t first = leaf->last_part;
-	while (parts[first - 1].earlier)
-		first = parts[first - 1].earlier;
-	parts[first - 1].earlier = tally->last_part;
-	tally->last_part = leaf->last_part;
-}
-
 /* Opens rows for all calls of a node. */
 static void open_node(struct summing *summing, uint32_t at)
 {
@@ -259,17 +248,21 @@ static void add_leaf(struct summing *summing, const struct node_sums *sums, cons
 	open_frame(summing, sums, answer_frame(leaf->answer), &reached);
 	if (!work->options->stacks.callers)
 		count_self(summing, sums);
-	uint32_t row = work->part_ns ? *vec_last(&summing->rows) : 0;
+	const struct closed_parts parts = {.last = leaf->last_part};
+	if (summing->self_parts) {
+		uint64_t *self = batches_row(&summing->summed->tallies.self_batches,
+					     INTERVAL_PARTS, *vec_last(&summing->rows));
+		if (self)
+			add_parts(summing, self, &parts);
+		else
+			summing->failed = true;
+	}
 	if (summing->total_parts) {
-		const struct closed_parts parts = {.last = leaf->last_part};
 		if (summing->parts.count)
 			add_parts(summing, vec_last(&summing->parts)->weight, &parts);
 		close_rows_adding(summing, rows, &parts);
 	}
 	close_rows(summing, rows);
-	/* The leaf's list was still needed above. */
-	if (work->part_ns && leaf->last_part)
-		move_parts(summing, leaf, &summing->summed->tallies.items[row]);
 }
 
 static void add_leaves(struct summing *summing, uint32_t at)
@@ -459,7 +452,7 @@ static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, c
 {
 	const struct work *work = resolved->counted->work;
 	uint32_t frame = answer_frame(leaf->answer);
-	if (leaf->answer & ANSWER_PENDING && !work->labels->frames.items[frame].shown)
+	if ((work->keeps || leaf->answer & ANSWER_PENDING) && !work->labels->frames.items[frame].shown)
 		return false;
 	return !nodes || matches_pass(work->matches, nodes[leaf->node] |
 						     work->matches->frames[frame]);
@@ -499,6 +492,8 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 	memcpy(summed->tallies.keys, work->keys->rows, sizeof(summed->tallies.keys));
 	summed->details.width = work->keys->detail_count;
 	NEED(show_pending(resolved));
+	if (work->options->rows.none)
+		return NULL;
 	if (counted->times.count && work->times->weigher->of_threads)
 		NEED(summing.times = calloc(counted->chains.radix.count + 1,
 					    sizeof(*summing.times)));
@@ -507,7 +502,8 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 	NEED(summing.nodes && summing.next_leaf && tallies_reserve(&summed->tallies, 1) &&
 	     vec_reserve(&summing.open, 1) && vec_reserve(&summing.rows, 1) &&
 	     vec_reserve(&summing.parts, 1));
-	summing.total_parts = work->part_ns && work->options->rows.children &&
+	summing.self_parts = work->part_ns && work->options->rows.between;
+	summing.total_parts = summing.self_parts && work->options->rows.children &&
 			      work->options->rows.between == SP_BETWEEN_ALL;
 	if (work->times->by_state || work->keys->rows[SP_KEY_SYSCALL] ||
 	    (work->keys->rows[SP_KEY_PARENT] && work->matches)) {

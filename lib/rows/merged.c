@@ -357,7 +357,6 @@ static bool add_batches(const struct merged *merged, const struct merged_recordi
 {
 	const struct tallies *tallies = &worker->summed.tallies;
 	const struct tally *tally = &tallies->items[from];
-	const struct part_weight *parts = worker->counted.parts.items;
 	size_t width = merged->batch_count, begin = from * INTERVAL_PARTS;
 	uint64_t *self = batches_row(&into->self_batches, width, to), *total = NULL;
 	bool has_total = merged_by_run(merged) || begin < tallies->total_batches.count;
@@ -368,8 +367,8 @@ static bool add_batches(const struct merged *merged, const struct merged_recordi
 		total[recording - merged->recordings] += tally->total_weight;
 		return true;
 	}
-	for (uint32_t at = tally->last_part; at; at = parts[at - 1].earlier)
-		self[parts[at - 1].part] += parts[at - 1].weight;
+	for (size_t i = 0; begin < tallies->self_batches.count && i < INTERVAL_PARTS; i++)
+		self[i] += tallies->self_batches.items[begin + i];
 	for (size_t i = 0; has_total && i < INTERVAL_PARTS; i++)
 		total[i] += tallies->total_batches.items[begin + i];
 	return true;

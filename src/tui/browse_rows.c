@@ -125,8 +125,7 @@ static struct report_result *tree_of(struct browse *browse, const char *pool, co
 	tree->arguments = level->arguments;
 	tree->arguments.tree = function ? SP_TREE_CALLER : SP_TREE_CALLEE;
 	tree->arguments.tree_comms = has_key(level, SP_KEY_COMM) && !pool;
-	tree->arguments.children = 0;
-	tree->arguments.interval = SHOWN_WITHIN;
+	tree->arguments.tree_only = true;
 	tree->arguments.limit = 0;
 	if (function) {
 		tree->function = xstrdup(function);

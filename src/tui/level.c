@@ -105,14 +105,17 @@ struct level *level_new(const struct level *before, const struct level *first,
 	} else if (change->dso) {
 		option_strings_push(&level->own.dsos, change->dso, strlen(change->dso));
 		selection->dsos = level->own.dsos;
+		level->counted = before->counted;
 	} else if (change->symbol) {
 		option_strings_push(&level->own.symbols, change->symbol, strlen(change->symbol));
 		selection->symbols = level->own.symbols;
+		level->counted = before->counted;
 	} else if (change->function) {
 		char *expression = text_expression(change->function);
 		*list_push(&level->own.functions) = xasprintf("^%s$", expression);
 		free(expression);
 		selection->focus = level->own.functions;
+		level->counted = before->counted;
 	} else if (change->tid) {
 		*list_push(&level->own.tids) = change->tid;
 		selection->tids = level->own.tids;
@@ -175,9 +178,7 @@ void level_set_picture(struct level *level, enum level_picture picture, const ch
 		use_half(level, &tree->arguments, picture == LEVEL_SECOND_HALF);
 		return;
 	}
-	/* Its rows are not shown. */
-	tree->arguments.children = 0;
-	tree->arguments.interval = SHOWN_WITHIN;
+	tree->arguments.tree_only = true;
 	if (picture != LEVEL_FUNCTION_CALLEES && picture != LEVEL_FUNCTION_CALLERS)
 		return;
 	tree->function = xstrdup(function);

@@ -503,11 +503,13 @@ TEST(kept_counts_give_what_the_samples_give)
 	static const struct {
 		struct sp_analysis_tree tree;
 		struct sp_analysis_stacks stacks;
-		bool children, relative, timeline;
+		bool children, relative, timeline, none;
 		enum sp_between_choice between;
+		const char *dso, *symbol, *focus;
 	} cases[] = {
 		{.tree.order = SP_TREE_NONE},
 		/* The counts of the first case do not suffice for this one. */
+		{.tree.order = SP_TREE_CALLER, .timeline = true},
 		{.tree.order = SP_TREE_CALLER, .children = true, .timeline = true,
 		 .between = SP_BETWEEN_ALL},
 		{.tree.order = SP_TREE_CALLEE},
@@ -517,6 +519,11 @@ TEST(kept_counts_give_what_the_samples_give)
 		{.tree.order = SP_TREE_NONE, .children = true, .relative = true},
 		{.tree.order = SP_TREE_CALLER, .timeline = true},
 		{.children = true, .between = SP_BETWEEN_ALL},
+		{.tree.order = SP_TREE_CALLER, .none = true},
+		{.dso = "two.so", .children = true, .between = SP_BETWEEN_SELF},
+		{.symbol = "0x10", .tree.order = SP_TREE_CALLER, .timeline = true},
+		{.focus = "0x20", .relative = true, .children = true},
+		{.tree.order = SP_TREE_CALLEE, .children = true},
 	};
 	enum { CASES = sizeof(cases) / sizeof(*cases) };
 	static const char *const names[] = {"one"};
@@ -542,9 +549,16 @@ TEST(kept_counts_give_what_the_samples_give)
 				made.options.rows.between = cases[i].between;
 				made.options.samples.relative = cases[i].relative;
 				made.options.samples.timeline = cases[i].timeline;
+				made.options.rows.none = cases[i].none;
+				made.options.filter.dsos =
+					(struct sp_string_list){&cases[i].dso, cases[i].dso != NULL};
+				made.options.filter.symbols = (struct sp_string_list){
+					&cases[i].symbol, cases[i].symbol != NULL};
+				made.options.filter.focus = (struct sp_string_list){
+					&cases[i].focus, cases[i].focus != NULL};
 				analyse_reader(&made);
 				texts[keeps][i] = analysis_text(&made);
-				ck_assert_uint_gt(profile(&made, 0)->row_count, 1);
+				ck_assert(cases[i].none || profile(&made, 0)->row_count);
 				sp_analysis_free(made.analysis);
 				/* Then the samples can no longer be read. */
 				if (keeps && i == 1)

@@ -134,7 +134,8 @@ struct analysis_groups {
 /* Returns which rows need between-run intervals. */
 static enum sp_between_choice between_choice(const struct report_arguments *arguments)
 {
-	if (!arguments->output->intervals || arguments->interval == SHOWN_WITHIN)
+	if (!arguments->output->intervals || arguments->interval == SHOWN_WITHIN ||
+	    arguments->tree_only)
 		return SP_BETWEEN_NONE;
 	for (size_t i = 0; i < arguments->column_count; i++)
 		if (arguments->columns[i] == REPORT_COLUMN_TOTAL_RANGE)
@@ -153,6 +154,7 @@ static void set_rows(const struct report_arguments *arguments, const struct sp_r
 		.size = sizeof(*rows),
 		.keys = by_function ? functions : arguments->keys,
 		.key_count = by_function ? 2 : arguments->key_count,
+		.none = arguments->tree_only,
 		.children = by_function || arguments->children != 0,
 		.pools = arguments->output == &output_text,
 		.order_by_self = orders_by_self(arguments),

@@ -57,6 +57,7 @@ struct report_arguments {
 	bool process_tree;             /* it has no functions, but processes below their parents */
 	bool relative, samples;
 	bool source;                          /* --source: show source lines */
+	bool tree_only;                       /* make no rows */
 	struct option_strings source_directories; /* its argument; empty: the current directory */
 	bool explain; /* --explain: a whole answer of a few lines */
 	bool open; /* show the file in a browser */
