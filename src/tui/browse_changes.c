@@ -89,8 +89,8 @@ static void put_row(const struct report *report, const struct changed_row *row,
 		format_share(row->shares[1].value, shares[1]), is_sure ? " * " : "   ");
 	if (is_sure)
 		term_end(term, TERM_TITLE, out);
-	for (size_t i = report->key_count; i > 0 && room > 0; i--) {
-		enum sp_key key = report->keys[i - 1];
+	for (size_t i = 0; i < report->key_count && room > 0; i++) {
+		enum sp_key key = report->keys[i];
 		int64_t value;
 		const char *text = sp_key_is_number(key) ? NULL : row_text(row->row, key);
 		if (sp_key_is_number(key) && row_number(row->row, key, &value)) {

@@ -26,6 +26,9 @@ void browse_note(struct browse *browse, const char *format, ...)
 /* Least rows of a screen for two lines about the event. */
 #define TALL_ROWS 20
 
+/* Most lines of a message. */
+#define MESSAGE_LINES 3
+
 int browse_draw_lines(struct browse *browse, int row, int count, const char *text)
 {
 	int drawn = 0;
@@ -143,10 +146,44 @@ static void draw_filters(struct browse *browse, int row)
 	free(text);
 }
 
+/* Draws the message on the last lines of the screen. */
+static void draw_message(struct browse *browse, int last)
+{
+	const struct term term = screen_term(browse->screen);
+	char *text;
+	size_t size;
+	int lines = 0;
+	FILE *out = text_stream_open(&text, &size);
+	term_wrap(&term, browse->message, 0, 0, MESSAGE_LINES, out);
+	text_stream_close(out, &text);
+	for (const char *at = strchr(text, '\n'); at; at = strchr(at + 1, '\n'))
+		lines++;
+	const char *line = text;
+	for (int row = last - lines + 1; row <= last; row++) {
+		screen_line(browse->screen, row, 0, line, true);
+		line = strchr(line, '\n') + 1;
+	}
+	free(text);
+}
+
+/* Draws the view's most important keys that have room. Two blanks separate them. */
+static void draw_hint(struct browse *browse, int last, const char *hint)
+{
+	size_t width = (size_t)screen_term(browse->screen).width, end = strlen(hint);
+	while (end > width) {
+		while (end && strncmp(hint + end - 1, "  ", 2) != 0)
+			end--;
+		end -= end > 0;
+	}
+	char *text = xasprintf("%.*s", (int)end, hint);
+	browse_draw_plain(browse, last, 0, text, true);
+	free(text);
+}
+
 void browse_draw(struct browse *browse)
 {
 	const struct browse_view *view = browse_view(browse);
-	const char *search = browse_current(browse)->search, *keys = view->hint;
+	const char *search = browse_current(browse)->search;
 	int row = 1, last = screen_rows(browse->screen) - 1;
 	char line[128];
 	screen_clear(browse->screen);
@@ -162,8 +199,10 @@ void browse_draw(struct browse *browse)
 	bool edits = browse->searches || browse->sets_limit;
 	if (edits || (*search && !*browse->message && view->searches))
 		browse_draw_plain(browse, last, 0, line, !edits);
+	else if (*browse->message)
+		draw_message(browse, last);
 	else
-		browse_draw_plain(browse, last, 0, *browse->message ? browse->message : keys, true);
+		draw_hint(browse, last, view->hint);
 	const struct term term = screen_term(browse->screen);
 	screen_update(browse->screen, edits ? last : -1, term_text_width(&term, line));
 }
