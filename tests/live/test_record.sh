@@ -64,6 +64,7 @@ says "the summary tells samples, losses, file and cost" \
 count=$(samples "$file")
 check "it has samples ($count)" test "$count" -gt 500
 check "they are those that the summary tells" grep -q "^sprof: $count samples" "$tmp/err"
+await_names "$file"
 cp "$file" "$tmp/first"
 status "another one" 0 "$SPROF" record -q -o "$file" -- "$workload/proportions" 0.1
 check "-q says nothing" test ! -s "$tmp/err"
