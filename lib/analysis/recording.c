@@ -7,7 +7,8 @@
  *	PHASE_COUNT    count_extent()      samples by stack
  *	               timed_leaves_add_rests()  times_compute(); leaves for time without samples
  *	               repair_stacks()     truncated stacks of all workers
- *	PHASE_RESOLVE  chains_resolve()    frames
+ *	PHASE_RESOLVE  count_truncated_samples()  the samples with these stacks
+ *	               chains_resolve()    frames
  *	               timed_leaves_scale()  times of samples
  *	               make_labels()       functions, inlined ones included
  *	PHASE_ROWS     rows_make()         rows by worker

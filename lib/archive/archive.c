@@ -26,7 +26,7 @@
 #include "file/reader_struct.h"
 #include "stacks/dump_unwind.h"
 #include "stored/chunks.h"
-#include "stored/stored_files.h"
+#include "stored/stored.h"
 #include "stored/stored_names.h"
 #include "symbol/kept_names.h"
 #include "symbol/resolver.h"

@@ -21,7 +21,7 @@
 #include "elf/debugfile.h"
 #include "elf/image.h"
 #include "machine/module.h"
-#include "stored/stored_files.h"
+#include "stored/stored.h"
 
 /*
  * Files that a recorder opened to unwind stacks, held so that they have names when the recording

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Starts the threads that unwind and that drain ring buffers, and opens the file. */
+/*
+ * Plans the events, maps the rings, starts the threads that unwind and drain, and opens the
+ * file.
+ */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/config/plan_facts.h"
@@ -214,10 +217,10 @@ struct sp_error *capture_map_rings(struct sp_capture *capture)
 }
 
 /*
- * Opens the recording's tracing event. It is opened disabled, like all other events, because it
- * needs its area: each CPU's area is mapped after the ring for its records, and then the event is
- * enabled. Decoders convert its time stamps by the ring's control page, which has the kernel's own
- * clock: so all events use that clock.
+ * Maps the areas of the recording's tracing event. The event is opened disabled, like all other
+ * events, because it needs its area: each CPU's area is mapped after the ring for its records,
+ * and then the event is enabled. Decoders convert its time stamps by the ring's control page,
+ * which has the kernel's own clock: so all events use that clock.
  */
 
 static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)

@@ -487,7 +487,7 @@ static void find_missing_lines(const struct analysis_view *view, const struct wh
 {
 	size_t modules = machine_module_count(view->read->machine);
 	const bool *keys = view->work->keys->rows;
-	if (!view->names->symbolizer.finder.has)
+	if (!view->names->locked.finder.has)
 		return;
 	CLEANUP_FREE struct missing *unlined = calloc(modules + 1, sizeof(*unlined));
 	CLEANUP_FREE struct missing *all = calloc(modules + 1, sizeof(*all));

@@ -86,7 +86,7 @@ static const struct sp_instruction *instruction_new(const struct labelling *labe
 						    const struct frame *frame, const char *symbol)
 {
 	struct arena *arena = &labelling->labels->functions->instructions;
-	struct resolver *resolver = labelling->names->symbolizer.resolver;
+	struct resolver *resolver = labelling->names->locked.resolver;
 	struct instruction *ret = arena_alloc(arena, sizeof(*ret));
 	const struct location location = {
 		.module = frame->module, .offset = frame->offset, .pid = frame->pid};
@@ -114,7 +114,7 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 {
 	struct functions *functions = labelling->labels->functions;
 	const struct module *module = frame->module;
-	const struct machine *machine = labelling->names->symbolizer.machine;
+	const struct machine *machine = labelling->names->locked.machine;
 	size_t rest = names_is_guest(frame) + 2 * names_is_kernel_rest(frame);
 	size_t index = module ? module->index : machine_module_count(machine) + rest;
 	struct module_texts *texts = &labelling->modules[index];
@@ -167,7 +167,7 @@ static const char *function_text(struct labelling *labelling, const struct frame
 {
 	if (!generated_has(frame))
 		return symbol_text(labelling, frame);
-	const struct machine *machine = labelling->names->symbolizer.machine;
+	const struct machine *machine = labelling->names->locked.machine;
 	CLEANUP_FREE char *name = generated_name(machine, frame);
 	return name ? functions_text(labelling->labels->functions, name) : NULL;
 }
@@ -616,7 +616,7 @@ static uint64_t sampled_address(const struct labelling *labelling, const struct 
 	if (frame->module->kind == MODULE_KERNEL)
 		return frame->offset;
 	/* Labels are made by one thread, so the resolver needs no lock. */
-	return resolver_vaddr(labelling->names->symbolizer.resolver, &location, &vaddr) ? vaddr : 0;
+	return resolver_vaddr(labelling->names->locked.resolver, &location, &vaddr) ? vaddr : 0;
 }
 
 static bool label_frame(struct labelling *labelling, size_t index,
@@ -683,12 +683,12 @@ static bool label_frames(struct labelling *labelling)
 static struct sp_error *label_all(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	labelling->modules = calloc(machine_module_count(names->symbolizer.machine) + 3,
+	labelling->modules = calloc(machine_module_count(names->locked.machine) + 3,
 				    sizeof(*labelling->modules));
 	NEED(labelling->modules);
 	const struct label_options *options = labelling->options;
 	NEED(names_list_sources(names, &labelling->places));
-	TRY(source_places_find(&labelling->places, &names->symbolizer, needs_lines(options),
+	TRY(source_places_find(&labelling->places, &names->locked, needs_lines(options),
 			       options->threads));
 	TRY(frame_namesakes_find(labelling->names, &labelling->places, needs_lines(options),
 				 options->threads, &labelling->namesakes));

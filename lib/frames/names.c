@@ -18,14 +18,14 @@ struct sp_error *names_init(struct names *names, const struct machine *machine,
 {
 	*names = (struct names){.options = options};
 	pthread_mutex_init(&names->lock, NULL);
-	return symbolizer_init(&names->symbolizer, machine, resolver, finder);
+	return locked_resolver_init(&names->locked, machine, resolver, finder);
 }
 
 void names_deinit(struct names *names)
 {
 	if (!names->options)
 		return;
-	symbolizer_deinit(&names->symbolizer);
+	locked_resolver_deinit(&names->locked);
 	vec_deinit(&names->frames);
 	index_set_deinit(&names->index_of);
 	pthread_mutex_destroy(&names->lock);
@@ -40,7 +40,7 @@ static uint64_t shown_address(struct names *names, const struct location *locati
 {
 	const struct module *module = location->module;
 	uint64_t vaddr;
-	if (resolver_vaddr(names->symbolizer.resolver, location, &vaddr))
+	if (resolver_vaddr(names->locked.resolver, location, &vaddr))
 		return vaddr;
 	bool relative = module->kind == MODULE_KERNEL_MODULE || module->kind == MODULE_KERNEL_CODE;
 	return relative ? location->offset - module->start : location->offset;
@@ -135,7 +135,7 @@ static bool is_own_code(const struct names *names, const struct frame *frame)
 	for (const char *at = module->name; (at = strstr(at, ".so")); at += 3)
 		shared |= !at[3] || at[3] == '.';
 	return !module->runtime &&
-	       !(shared && (machine_has_python(names->symbolizer.machine) ||
+	       !(shared && (machine_has_python(names->locked.machine) ||
 			    is_in_system_folder(module->path)));
 }
 
@@ -227,7 +227,7 @@ static bool is_generated_shown(const struct names *names, const struct frame *fr
 	const struct sp_string_list *wanted = &names->options->filter.symbols;
 	if (!wanted->count || !generated_has(frame))
 		return false;
-	CLEANUP_FREE char *name = generated_name(names->symbolizer.machine, frame);
+	CLEANUP_FREE char *name = generated_name(names->locked.machine, frame);
 	return name && filter_name(wanted->items, wanted->count, name);
 }
 
@@ -279,22 +279,22 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 
 static struct frame find(struct names *names, const struct code_address *at, bool *outermost_ret)
 {
-	struct symbolizer *symbolizer = &names->symbolizer;
-	struct location location = resolver_locate(symbolizer->resolver, symbolizer->machine, at);
+	struct locked_resolver *locked = &names->locked;
+	struct location location = resolver_locate(locked->resolver, locked->machine, at);
 	struct frame frame = {.module = location.module, .cpumode = at->cpumode};
 	uint64_t address = location.offset;
 	*outermost_ret = false;
 	if (location.module) {
-		pthread_mutex_t *lock = symbolizer_lock(symbolizer, location.module);
-		frame.symbol = symbolizer_symbol(symbolizer, &location, location.ip != at->ip);
-		frame.sourced = symbolizer_has_sources(symbolizer, location.module, location.pid);
+		pthread_mutex_t *lock = locked_resolver_lock(locked, location.module);
+		frame.symbol = locked_resolver_symbol(locked, &location, location.ip != at->ip);
+		frame.sourced = locked_resolver_has_sources(locked, location.module, location.pid);
 		/* In a stripped C library, the caller of main() has no name. */
 		*outermost_ret = at->caller && !symbol_is_named(frame.symbol) &&
 				 is_c_library(location.module->name) &&
-				 is_entry_point_call(symbolizer->resolver, &location);
+				 is_entry_point_call(locked->resolver, &location);
 		if (!frame.symbol) {
 			address = shown_address(names, &location);
-			frame.symbol = resolver_find_gap(symbolizer->resolver, &location);
+			frame.symbol = resolver_find_gap(locked->resolver, &location);
 		}
 		pthread_mutex_unlock(lock);
 	}
@@ -313,12 +313,12 @@ static struct frame find(struct names *names, const struct code_address *at, boo
 void names_write_address(struct names *names, const struct code_address *at, char *text,
 			 size_t size)
 {
-	struct symbolizer *symbolizer = &names->symbolizer;
-	struct location location = resolver_locate(symbolizer->resolver, symbolizer->machine, at);
+	struct locked_resolver *locked = &names->locked;
+	struct location location = resolver_locate(locked->resolver, locked->machine, at);
 	struct frame frame = {.module = location.module, .cpumode = at->cpumode};
 	uint64_t address = at->ip;
 	if (location.module) {
-		pthread_mutex_t *lock = symbolizer_lock(symbolizer, location.module);
+		pthread_mutex_t *lock = locked_resolver_lock(locked, location.module);
 		address = shown_address(names, &location);
 		pthread_mutex_unlock(lock);
 	}

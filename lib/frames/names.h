@@ -14,6 +14,7 @@
 #include "machine/machine.h"
 #include "profile/function.h"
 #include "profile/analysis_options.h"
+#include "symbol/address_cache.h"
 #include "symbol/source_places.h"
 
 struct frame {
@@ -33,7 +34,7 @@ struct frame {
 };
 
 struct names {
-	struct symbolizer symbolizer;
+	struct locked_resolver locked;
 	const struct analysis_options *options; /* borrowed */
 	pthread_mutex_t lock;          /* protects the members that follow */
 	VEC(struct frame) frames;
@@ -42,7 +43,7 @@ struct names {
 
 /*
  * Initializes `names`. *names must be deinitialised after a failure, too. `machine`, `resolver` and
- * `finder` are as in symbolizer_init().
+ * `finder` are as in locked_resolver_init().
  */
 struct sp_error *names_init(struct names *names, const struct machine *machine,
 			    struct resolver *resolver, const struct source_finder *finder,
@@ -172,7 +173,7 @@ uint32_t names_resolve_address(void *names, const struct code_address *address);
 static inline struct address_cache names_cache(struct names *names)
 {
 	return (struct address_cache){
-		.machine = names->symbolizer.machine, .make = names_resolve_address, .arg = names};
+		.machine = names->locked.machine, .make = names_resolve_address, .arg = names};
 }
 
 /* Lists the places of all frames in modules with debug information; false when out of memory. */

@@ -108,7 +108,7 @@ static bool add_namesake(struct namesake_search *search, const struct namesake_q
 	*frame = (struct frame){
 		.module = query->module, .sourced = query->sourced,
 		.cpumode = PERF_RECORD_MISC_USER,
-		.symbol = resolver_find(search->names->symbolizer.resolver, &location),
+		.symbol = resolver_find(search->names->locked.resolver, &location),
 	};
 	if (place)
 		*place = (struct source_place){query->module, namesake->offset, query->pid,
@@ -120,7 +120,7 @@ static struct sp_error *search_module(struct namesake_search *search, struct nam
 				      struct frame_namesakes *ret)
 {
 	CLEANUP(namesakes_deinit) struct namesakes found = {0};
-	TRY(resolver_list_namesakes(search->names->symbolizer.resolver, query, &found));
+	TRY(resolver_list_namesakes(search->names->locked.resolver, query, &found));
 	vec_each (item, &found)
 		NEED(add_namesake(search, query, item, ret));
 	return NULL;
@@ -131,12 +131,12 @@ struct sp_error *frame_namesakes_find(const struct names *names, const struct so
 				      struct frame_namesakes *ret)
 {
 	CLEANUP(search_deinit) struct namesake_search search = {.names = names, .places = places};
-	const struct machine *machine = names->symbolizer.machine;
+	const struct machine *machine = names->locked.machine;
 	search.number_of = calloc(machine_module_count(machine) + 1, sizeof(*search.number_of));
 	NEED(search.number_of && add_symbols(&search) && add_sources(&search, places));
 	for (size_t i = 0; i < search.modules.count; i++)
 		TRY(search_module(&search, &search.modules.items[i], ret));
-	return source_places_find(&ret->places, &names->symbolizer, lines, threads);
+	return source_places_find(&ret->places, &names->locked, lines, threads);
 }
 
 void frame_namesakes_deinit(struct frame_namesakes *namesakes)

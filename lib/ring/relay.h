@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A larger ring in plain memory after a ring buffer. The kernel's ring buffer is locked memory,
- * which is limited for users. A drain thread moves its records into the relay, and so frees the
- * kernel's buffer at once. The reader has the time that the relay takes to fill. A record that does
- * not fit in the relay stays in the kernel's buffer.
+ * A larger ring in plain memory, between a kernel's ring buffer and its reader. The kernel's
+ * ring buffer is locked memory, which is limited for users. A drain thread moves its records
+ * into the relay, and so frees the kernel's buffer at once. The reader has the time that the
+ * relay takes to fill. A record that does not fit in the relay stays in the kernel's buffer.
  *
  * One thread at a time moves. The reader of `out` is another thread, which never waits.
  */

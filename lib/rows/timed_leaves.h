@@ -7,7 +7,7 @@
 /* `times` are those of the workers. */
 
 /*
- * Computes the times of a recording, when all samples are counted, and adds leaves for the rests of
+ * Computes the times of a recording, when all samples are weighed, and adds leaves for the rests of
  * threads that pass the filters. Before the chains are resolved.
  */
 struct sp_error *timed_leaves_add_rests(struct workers *workers, struct times *times) SP_MUST_CHECK;

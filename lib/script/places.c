@@ -18,22 +18,22 @@ struct sp_error *place_cache_init(struct place_cache *shared, const struct sp_fi
 		.lines = options->lines,
 	};
 	bool wanted = shared->inlines || shared->lines;
-	return symbolizer_init(&shared->symbolizer, machine, resolver, wanted ? &finder : NULL);
+	return locked_resolver_init(&shared->locked, machine, resolver, wanted ? &finder : NULL);
 }
 
 void place_cache_deinit(struct place_cache *shared)
 {
-	symbolizer_deinit(&shared->symbolizer);
+	locked_resolver_deinit(&shared->locked);
 	source_places_deinit(&shared->sources);
 }
 
 bool place_cache_needs_sources(struct place_cache *shared)
 {
-	struct symbolizer *symbolizer = &shared->symbolizer;
-	for (size_t i = 0; i < machine_module_count(symbolizer->machine); i++) {
-		const struct module *module = machine_module(symbolizer->machine, i);
-		pthread_mutex_t *lock = symbolizer_lock(symbolizer, module);
-		bool found = symbolizer_has_sources(symbolizer, module, module->pid);
+	struct locked_resolver *locked = &shared->locked;
+	for (size_t i = 0; i < machine_module_count(locked->machine); i++) {
+		const struct module *module = machine_module(locked->machine, i);
+		pthread_mutex_t *lock = locked_resolver_lock(locked, module);
+		bool found = locked_resolver_has_sources(locked, module, module->pid);
 		pthread_mutex_unlock(lock);
 		if (found)
 			return true;
@@ -121,17 +121,17 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 		    bool caller)
 {
 	struct place_cache *shared = places->shared;
-	struct symbolizer *symbolizer = &shared->symbolizer;
+	struct locked_resolver *locked = &shared->locked;
 	if (location->module) {
-		pthread_mutex_t *lock = symbolizer_lock(symbolizer, location->module);
-		bool sourced = symbolizer_has_sources(symbolizer, location->module, location->pid);
+		pthread_mutex_t *lock = locked_resolver_lock(locked, location->module);
+		bool sourced = locked_resolver_has_sources(locked, location->module, location->pid);
 		if (!shared->collecting)
-			place->symbol = symbolizer_symbol(symbolizer, location, caller);
-		place->shown.has_elf_address = resolver_vaddr(symbolizer->resolver, location,
+			place->symbol = locked_resolver_symbol(locked, location, caller);
+		place->shown.has_elf_address = resolver_vaddr(locked->resolver, location,
 							      &place->shown.elf_address);
 		place->shown.elf_address += place->shown.ip - location->ip;
 		pthread_mutex_unlock(lock);
-		if (!place->symbol && resolver_no_memory(symbolizer->resolver))
+		if (!place->symbol && resolver_no_memory(locked->resolver))
 			return false;
 		if (sourced && shared->collecting && !collect(places, location))
 			return false;
@@ -146,9 +146,9 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 static uint32_t make(void *arg, const struct code_address *address)
 {
 	struct places *places = arg;
-	const struct symbolizer *symbolizer = &places->shared->symbolizer;
+	const struct locked_resolver *locked = &places->shared->locked;
 	struct location location =
-		resolver_locate(symbolizer->resolver, symbolizer->machine, address);
+		resolver_locate(locked->resolver, locked->machine, address);
 	struct place *place = arena_alloc(&places->arena, sizeof(*place));
 	struct place **item = place ? vec_push(&places->items) : NULL;
 	if (!item)
@@ -175,7 +175,7 @@ void places_init(struct places *places, struct place_cache *shared)
 {
 	*places = (struct places){
 		.shared = shared,
-		.cache = {.machine = shared->symbolizer.machine, .make = make, .arg = places},
+		.cache = {.machine = shared->locked.machine, .make = make, .arg = places},
 	};
 }
 
@@ -200,8 +200,8 @@ bool place_cache_code(struct place_cache *shared, const struct location *locatio
 {
 	if (!location->module)
 		return false;
-	pthread_mutex_t *lock = symbolizer_lock(&shared->symbolizer, location->module);
-	bool read = resolver_read_code(shared->symbolizer.resolver, location, 0, size, ret,
+	pthread_mutex_t *lock = locked_resolver_lock(&shared->locked, location->module);
+	bool read = resolver_read_code(shared->locked.resolver, location, 0, size, ret,
 				       machine_ret);
 	pthread_mutex_unlock(lock);
 	return read;
@@ -214,7 +214,7 @@ struct sp_error *place_cache_find_sources(struct place_cache *shared, struct pla
 		for (size_t j = 0; places[i] && j < places[i]->wanted.count; j++)
 			NEED(vec_append(&shared->sources, places[i]->wanted.items[j]));
 	struct sp_error *error =
-		source_places_find(&shared->sources, &shared->symbolizer, shared->lines, threads);
+		source_places_find(&shared->sources, &shared->locked, shared->lines, threads);
 	shared->collecting = false;
 	return error;
 }

@@ -4,11 +4,12 @@
 
 #include <sprof/script.h>
 #include "base/arena.h"
+#include "symbol/address_cache.h"
 #include "symbol/source_places.h"
 
 /* State shared by all tellers. */
 struct place_cache {
-	struct symbolizer symbolizer;
+	struct locked_resolver locked;
 	const struct sp_file_info *info; /* borrowed */
 	bool inlines, lines;
 	bool collecting;              /* pass that lists places, to look them up together */

@@ -10,7 +10,7 @@
 #include "reader/feature_payloads.h"
 #include "sideband/jitdumps.h"
 #include "sideband/timed_code.h"
-#include "stored/stored_files.h"
+#include "stored/stored.h"
 #include "symbol/jit_files.h"
 #include "symbol/kept_names.h"
 #include "symbol/kernel_tables.h"
@@ -111,7 +111,7 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct pass_one_resu
 	TRY(jit_files_new(pass->names ? kept_names_jit_memory(pass->names) : 0,
 			  pass->names ? kept_names_maps(pass->names) : NULL, &sideband->jit));
 	TRY(jitdumps_add(pass->ctx, reader, pass->files->symfs, sideband));
-	const struct process_map process = {
+	const struct process_perfmap process = {
 		.ctx = pass->ctx,
 		.symfs = pass->files->symfs,
 		.files = sideband->jit,

@@ -30,8 +30,9 @@ struct pass_one_result {
 };
 
 /*
- * Reads all records except samples, then jitdumps and the file's header, and opens the resolver and
- * the unwinder. *ret must keep its address, and be deinitialised after a failure, too.
+ * Reads the side-band and the samples of sched events, then jitdumps and the file's header, and
+ * opens the resolver and the unwinder. *ret must keep its address, and be deinitialised after a
+ * failure, too.
  */
 struct sp_error *pass_one_read(const struct pass_one *pass,
 			       struct pass_one_result *ret) SP_MUST_CHECK;

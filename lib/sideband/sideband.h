@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pass one: reads all records except samples. It builds the machine, counts losses, and notes offsets
- * at which pass two may begin to read.
+ * Pass one: reads the side-band and the samples of sched events; of other samples at most the
+ * thread. It builds the machine, counts losses, and notes offsets at which pass two may begin to
+ * read.
  */
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "states/sched_samples.h"
 #include "states/task_lifetimes.h"
 #include "states/task_states.h"
-#include "stored/stored_files.h"
+#include "stored/stored.h"
 
 /* READ record of a task that ended: its total count. */
 struct task_count {

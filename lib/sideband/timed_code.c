@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "base/io.h"
 #include "machine/modules.h"
-#include "stored/stored_files.h"
+#include "stored/stored.h"
 
 static struct sp_error *add(struct machine *machine, const struct machine_jitdump *mark,
 			    const struct perfmap_timed *timed)
@@ -17,11 +17,11 @@ static struct sp_error *add(struct machine *machine, const struct machine_jitdum
 }
 
 /* Adds the code of a map that the recorder holds. */
-static struct sp_error *add_held(const struct process_map *process, struct machine *machine)
+static struct sp_error *add_held(const struct process_perfmap *process, struct machine *machine)
 {
 	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
 	const struct perfmap *map = NULL;
-	TRY(process_map_open(process, &why, &map));
+	TRY(process_perfmap_open(process, &why, &map));
 	size_t count = map ? perfmap_timed_count(map) : 0;
 	if (!count)
 		return NULL;
@@ -58,14 +58,15 @@ static struct sp_error *add_stored(const struct sideband *sideband, const struct
 	return NULL;
 }
 
-struct sp_error *timed_code_add(const struct process_map *process, const struct sideband *sideband)
+struct sp_error *timed_code_add(const struct process_perfmap *process,
+				const struct sideband *sideband)
 {
 	const struct held_maps *held_maps = jit_files_held(process->files);
 	if (sideband->by_offset)
 		return NULL;
 	for (size_t i = 0; i < held_maps_count(held_maps); i++) {
 		const struct held_map *held = held_maps_get(held_maps, i);
-		struct process_map one = *process;
+		struct process_perfmap one = *process;
 		one.pid = held->pid;
 		bool is_last = held_maps_find(held_maps, held->pid) == held;
 		if (is_last && held->found && (held->inherited || held->marks.count > 1))

@@ -6,10 +6,10 @@
 #pragma once
 
 #include "sideband/sideband.h"
-#include "symbol/process_map.h"
+#include "symbol/process_perfmap.h"
 
 /*
  * Call it before the machine is sealed. `process` has all but a pid. Fails only when out of memory.
  */
-struct sp_error *timed_code_add(const struct process_map *process,
+struct sp_error *timed_code_add(const struct process_perfmap *process,
 			       const struct sideband *sideband) SP_MUST_CHECK;

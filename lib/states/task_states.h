@@ -73,8 +73,8 @@ void task_states_free(struct task_states *states);
 void task_states_expect_switches(struct task_states *states);
 
 /*
- * Adds a record, in any order, but notes in the file's; ignores types without use here. Fails only when out
- * of memory.
+ * Adds a record; ignores types without use here. The order is free, except that notes come in
+ * the file's order. Fails only when out of memory.
  */
 struct sp_error *task_states_add(struct task_states *states,
 				 const struct sp_record *record) SP_MUST_CHECK;

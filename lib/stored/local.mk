@@ -5,5 +5,5 @@ lib_libsprof_core_la_SOURCES += \
 	lib/stored/stored_names.c lib/stored/stored_names.h \
 	lib/stored/names_decode.c \
 	lib/stored/names_encode.c \
-	lib/stored/stored.c
+	lib/stored/stored.c lib/stored/stored.h
 UNIT_TESTS += tests/unit/test_stored.c

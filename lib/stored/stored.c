@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "stored/stored_files.h"
+#include "stored/stored.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/diagnosis.h"
+#include "stored/stored_files.h"
 
 #define FILE_DAMAGED (-2)
 

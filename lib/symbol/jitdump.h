@@ -16,7 +16,7 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "machine/module.h"
-#include "stored/stored_files.h"
+#include "stored/stored.h"
 
 /* Source line of the code from `offset` up to the next line's offset. */
 struct jitdump_line {

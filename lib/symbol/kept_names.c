@@ -9,10 +9,11 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "proc/kallsyms.h"
 #include "machine/modules.h"
+#include "proc/kallsyms.h"
+#include "stored/stored_files.h"
 #include "symbol/jitdump.h"
-#include "symbol/process_map.h"
+#include "symbol/process_perfmap.h"
 
 /* Unused names are freed after a number of analyses, and if more modules have some. */
 #define UNUSED_ANALYSES 16

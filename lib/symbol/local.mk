@@ -6,7 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \
 	lib/symbol/kernel_tables.c lib/symbol/kernel_tables.h \
 	lib/symbol/kept_names.c lib/symbol/kept_names.h \
-	lib/symbol/process_map.h \
+	lib/symbol/process_perfmap.h \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/module_names.c lib/symbol/module_names.h \
@@ -28,6 +28,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_recorded.c \
 	lib/symbol/source_stored.c lib/symbol/source_stored.h \
 	lib/symbol/source_vmlinux.c \
+	lib/symbol/address_cache.c lib/symbol/address_cache.h \
+	lib/symbol/locked_resolver.c lib/symbol/locked_resolver.h \
 	lib/symbol/source_places.c lib/symbol/source_places.h \
 	lib/symbol/symbol_table.c lib/symbol/symbol_table.h
 UNIT_TESTS += \

@@ -25,7 +25,7 @@ struct recorded_symbols {
 /* Borrowed until resolver_free(). */
 struct resolver_options {
 	struct recorded_symbols recorded;
-	const char *symfs, *vmlinux, *kallsyms; /* see struct sp_analysis_options */
+	const char *symfs, *vmlinux, *kallsyms; /* see struct sp_files */
 	const char *osrelease;                  /* the recorded kernel's; NULL: unknown */
 	const char *hostname, *arch;            /* the recorded machine's; NULL: unknown */
 	const uint8_t *kernel_build_id;         /* the recorded kernel's */

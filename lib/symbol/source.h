@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Interface of symbol sources. A source is a const struct at the end of its file, listed in resolver.c.
- * The first source that opens for a module serves it.
+ * Interface of symbol sources. A source is a const struct at the end of its file, listed in
+ * resolver.c; stored names are asked besides. The first source that opens for a module serves
+ * it.
  */
 #pragma once
 

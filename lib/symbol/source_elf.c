@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source for user space files and the vdso: the file's .symtab; else its debug file's, or that
- * in .gnu_debugdata; and its .dynsym besides; or a Go program's function table. Only symbol
- * tables are read, so large DWARF sections cost no time.
+ * Source for user space files and the vdso: symbol tables, and Go's table of functions
+ * (add_tables() has their order). For symbols, debug information is not read.
  */
 #include "symbol/source.h"
 
@@ -165,7 +164,10 @@ static struct sp_error *add_go(struct elf_names *names, struct diagnosis *diagno
 	return error || go_names_add(&names->go, &names->table) ? error : error_no_memory();
 }
 
-/* Adds the file's .symtab; else a debug file's or .gnu_debugdata's table, and .dynsym. */
+/*
+ * Adds the file's .symtab. Without one, adds .dynsym and the first of these that exists: a debug
+ * file's table, .gnu_debugdata's table, Go's functions.
+ */
 static struct sp_error *add_tables(const struct source_env *env, struct elf_names *names,
 				   const char *path, struct diagnosis *diagnosis)
 {

@@ -18,6 +18,7 @@
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "machine/modules.h"
+#include "stored/stored_files.h"
 #include "symbol/jit_files.h"
 #include "symbol/process_file.h"
 

@@ -4,7 +4,7 @@
  * the process's mount namespace (and by its pid there) if the process still runs, or in /tmp here.
  * Runtimes that never map memory both writable and executable (.NET) have their code in a memfd.
  */
-#include "symbol/process_map.h"
+#include "symbol/process_perfmap.h"
 
 #include <endian.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "machine/modules.h"
 #include "proc/proc_tasks.h"
+#include "stored/stored.h"
 #include "stored/stored_files.h"
 #include "symbol/process_file.h"
 
@@ -31,8 +32,9 @@
 #define MEMFD "/memfd:"
 
 /* Opens the process's file, unless the recorder holds it open. */
-static struct sp_error *open_file(const struct process_map *process, const struct held_map *held,
-				  struct diagnosis *diagnosis, int *fd_ret, char **path_ret)
+static struct sp_error *open_file(const struct process_perfmap *process,
+				  const struct held_map *held, struct diagnosis *diagnosis,
+				  int *fd_ret, char **path_ret)
 {
 	uint32_t number = held ? held->number : process->pid;
 	char within[48], here[48];
@@ -57,7 +59,7 @@ static struct sp_error *open_file(const struct process_map *process, const struc
 }
 
 /* Returns whether the writer of the map has ended, as far as is known. */
-static bool is_ended(const struct process_map *process, const struct held_map *held)
+static bool is_ended(const struct process_perfmap *process, const struct held_map *held)
 {
 	uid_t owner;
 	if (held)
@@ -66,8 +68,8 @@ static bool is_ended(const struct process_map *process, const struct held_map *h
 	       !tasks_owner(process->ctx, process->pid, &owner);
 }
 
-struct sp_error *process_map_open(const struct process_map *process, struct diagnosis *diagnosis,
-				  const struct perfmap **ret)
+struct sp_error *process_perfmap_open(const struct process_perfmap *process,
+				      struct diagnosis *diagnosis, const struct perfmap **ret)
 {
 	CLEANUP_FREE char *path = NULL;
 	CLEANUP_CLOSE int fd = -1;
@@ -96,14 +98,14 @@ struct sp_error *process_map_open(const struct process_map *process, struct diag
 static struct sp_error *find_map(const struct source_env *env, uint32_t pid,
 				 struct diagnosis *diagnosis, const struct perfmap **ret)
 {
-	const struct process_map process = {
+	const struct process_perfmap process = {
 		.ctx = env->ctx,
 		.symfs = env->options.symfs,
 		.host = env->binary.provenance.host,
 		.pid = pid,
 		.files = env->jit,
 	};
-	return process_map_open(&process, diagnosis, ret);
+	return process_perfmap_open(&process, diagnosis, ret);
 }
 
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,

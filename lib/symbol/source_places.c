@@ -7,85 +7,6 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
-static bool has_sources(void *resolver, const struct module *module, uint32_t pid)
-{
-	return resolver_has_sources(resolver, module, pid);
-}
-
-static struct sp_error *find_sources(void *resolver, const struct source_query *query,
-				     struct source_frames *ret)
-{
-	return resolver_sources(resolver, query, ret);
-}
-
-struct source_finder source_finder_of(struct resolver *resolver, struct sp_ctx *ctx)
-{
-	return (struct source_finder){has_sources, find_sources, resolver, ctx};
-}
-
-struct sp_error *symbolizer_init(struct symbolizer *symbolizer, const struct machine *machine,
-				 struct resolver *resolver, const struct source_finder *finder)
-{
-	pthread_mutexattr_t short_waits;
-	*symbolizer = (struct symbolizer){.machine = machine, .resolver = resolver};
-	if (finder)
-		symbolizer->finder = *finder;
-	pthread_mutexattr_init(&short_waits);
-#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
-	/* The lock is held for less than a microsecond, except when a module is opened. */
-	pthread_mutexattr_settype(&short_waits, PTHREAD_MUTEX_ADAPTIVE_NP);
-#endif
-	for (size_t i = 0; i < SYMBOLIZER_LOCKS; i++)
-		pthread_mutex_init(&symbolizer->locks[i], &short_waits);
-	pthread_mutexattr_destroy(&short_waits);
-	symbolizer->has_sources = calloc(machine_module_count(machine) + 1, 1);
-	return symbolizer->has_sources ? NULL : error_no_memory();
-}
-
-void symbolizer_deinit(struct symbolizer *symbolizer)
-{
-	for (size_t i = 0; i < SYMBOLIZER_LOCKS && symbolizer->machine; i++)
-		pthread_mutex_destroy(&symbolizer->locks[i]);
-	free(symbolizer->has_sources);
-}
-
-pthread_mutex_t *symbolizer_lock(struct symbolizer *symbolizer, const struct module *module)
-{
-	pthread_mutex_t *lock = &symbolizer->locks[module->index % SYMBOLIZER_LOCKS];
-	pthread_mutex_lock(lock);
-	return lock;
-}
-
-const struct symbol *symbolizer_symbol(struct symbolizer *symbolizer,
-				       const struct location *location, bool caller)
-{
-	return caller ? resolver_find_caller(symbolizer->resolver, location) :
-			resolver_find(symbolizer->resolver, location);
-}
-
-bool symbolizer_has_sources(struct symbolizer *symbolizer, const struct module *module,
-			    uint32_t pid)
-{
-	const struct source_finder *finder = &symbolizer->finder;
-	uint8_t *known = &symbolizer->has_sources[module->index];
-	if (!finder->has)
-		return false;
-	if (!*known)
-		*known = 1 + finder->has(finder->arg, module, pid);
-	return *known == 2;
-}
-
-uint32_t address_cache_make(struct address_cache *cache, const struct code_address *address)
-{
-	uint32_t made = cache->make(cache->arg, address);
-	/* `make` may have added to the maps, which moves them. */
-	struct u64map *map = ip_maps_find(&cache->maps, cache->machine, address->view,
-					  address->cpumode, address->caller);
-	if (!map || made == ADDRESS_CACHE_FAILED || !u64map_put(map, address->ip, made, NULL))
-		return ADDRESS_CACHE_FAILED;
-	return made;
-}
-
 void source_places_deinit(struct source_places *places)
 {
 	vec_deinit(places);
@@ -193,12 +114,12 @@ static bool make_batches(struct source_lookup *lookup, struct source_places *pla
 }
 
 struct sp_error *source_places_find(struct source_places *places,
-				    const struct symbolizer *symbolizer, bool lines,
+				    const struct locked_resolver *locked, bool lines,
 				    unsigned int threads)
 {
-	struct source_lookup lookup = {.finder = &symbolizer->finder, .lines = lines};
+	struct source_lookup lookup = {.finder = &locked->finder, .lines = lines};
 	struct sp_error *error = NULL;
-	places->first_source = calloc(machine_module_count(symbolizer->machine) + 1,
+	places->first_source = calloc(machine_module_count(locked->machine) + 1,
 				      sizeof(*places->first_source));
 	NEED(places->first_source);
 	vec_sort(places, compare_places);

@@ -23,7 +23,7 @@
  *	weigher->weigh()        time of each sample, in parallel by worker:
  *	times_next_part()         what it has of each slice
  *	leaf_times_count()        by stratum, before filters
- *	leaf_times_add()          by leaf, if filters show it
+ *	leaf_times_add()          by leaf, if filters show it; of truncated stacks later
  *	times_compute()         strata and rests, when all samples are counted; rests become leaves
  *	leaf_times_scale()      times of all leaves
  *	times_leave_out_idle()  wall, off-cpu, wakers

@@ -45,7 +45,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/report/tracepoint_fields.c \
 	src/cmd/report/key_options.c \
 	src/cmd/report/keys.c \
-	src/cmd/report/missing.c \
+	src/cmd/report/unmatched_names.c \
 	src/cmd/report/mode.c \
 	src/cmd/report/report.c \
 	src/cmd/script/script_arguments.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Time of threads by state, in modes of time (enum sp_mode). */
+/* A profile's time of threads by state, in the head, JSON and CSV. columns.h has the table's. */
 #ifndef OUT_THREAD_TIMES_H
 #define OUT_THREAD_TIMES_H
 

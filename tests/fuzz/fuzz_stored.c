@@ -4,6 +4,7 @@
 #include <string.h>
 #include "fuzz.h"
 #include "stored/chunks.h"
+#include "stored/stored.h"
 #include "stored/stored_files.h"
 #include "stored/stored_names.h"
 

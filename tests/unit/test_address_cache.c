@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A cache of addresses: each is made once, and views and modes are kept apart. */
 #include <linux/perf_event.h>
-#include "symbol/source_places.h"
+#include "symbol/address_cache.h"
 #include "test.h"
 
 struct counted {

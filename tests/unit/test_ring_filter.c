@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/samples/ring_filter.h"
 #include "base/bytes.h"
-#include "capture/waits/state.h"
+#include "capture/waits/waits_internal.h"
 #include "record/encode.h"
 #include "rings.h"
 #include "writer/spans.h"

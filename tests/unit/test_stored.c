@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "files.h"
 #include "stored/chunks.h"
+#include "stored/stored.h"
 #include "stored/stored_files.h"
 #include "stored/stored_names.h"
 #include "test.h"

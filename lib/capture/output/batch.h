@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A sink receives the drained records: whole records, as spans of memory that are valid during
- * the call only. It waits for nothing but the storage itself.
+ * the call only. The recorder's sink is its write queue.
  */
 #pragma once
 

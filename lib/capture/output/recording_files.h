@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The files that are recorded to. Records are added in the order in which readers need them; a thread
- * writes them (write_queue.h). Notes, losses and marks are added at the end of each round. The order of
- *calls:
+ * writes them (write_queue.h). Notes, losses and marks are added at the end of each round. The
+ * order of calls:
  *
  *	recording_init()	the thread starts; nothing is written yet
- *	recording_open()	the first file begins
+ *	recording_open()	the first file begins (open_file.c)
  *	recording_add(), batch_*(), recording_end_round()	again and again
  *	recording_change()	one file ends, the next begins
  *	recording_close()	the last file ends

@@ -48,7 +48,7 @@ struct sp_error *write_queue_write(struct write_queue *write_queue, const struct
 /*
  * Copies an AUXTRACE record and its trace to the queue; they are never compressed. If the queue
  * already has as much as samples may take, does nothing, and *taken_ret is false. Errors: as
- * write_queue_add().
+ * write_queue_write().
  */
 struct sp_error *write_queue_trace(struct write_queue *write_queue, const struct iovec *spans, int count,
 				   bool *taken_ret) SP_MUST_CHECK;

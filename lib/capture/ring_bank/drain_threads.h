@@ -2,8 +2,8 @@
 /*
  * Drain threads. Each drains the rings of some CPUs, and runs on these CPUs if it may. It only
  * moves records to a relay in unlocked memory (ring/relay.h). So a ring needs room only for the
- * records until its thread is woken, however busy the rest of the recorder is. The writer reads
- * from the relays, all CPUs in one, as if they were the rings.
+ * records until its thread is woken, however busy the rest of the recorder is. The round reads
+ * from the relays, one for each CPU, as if they were the rings.
  *
  * A thread that runs on a sampled CPU competes with the sampled tasks there, and is scheduled as
  * one of them. On another CPU it might have to wait longer.
@@ -41,7 +41,7 @@ struct drain_threads_options {
 	void *(*new_state)(void *arg);
 	void (*free_state)(void *state);
 	void *arg;
-	bool polls;           /* also look at the rings every ms: some records wake no thread */
+	bool polls;           /* also look every 1 to 10 ms: some records wake no thread */
 	bool by_reader; /* only drain_threads_move() moves: for a reader that changes records */
 };
 
@@ -54,7 +54,7 @@ void drain_threads_free(struct drain_threads *drain_threads);
 /* Returns the relay's ring, which replaces the kernel's ring of that index for the reader. */
 struct ring *drain_threads_ring(struct drain_threads *drain_threads, size_t index);
 
-/* Readable when there is something to be read; drain_threads_move() makes it unreadable. */
+/* Readable when a relay has data for a round; drain_threads_move() makes it unreadable. */
 int drain_threads_fd(const struct drain_threads *drain_threads);
 
 /* Whether the reader has to watch the kernel's rings itself. */

@@ -5,7 +5,7 @@
  * how far that was. It calls, in this order:
  *
  *	ring_bank_snapshot()	the samples of this round end here
- *	ring_bank_limit()	optional, again and again: as many as have room in a file
+ *	ring_bank_limit()	optional, in a loop: the samples that a file has room for
  *	ring_bank_ring(), ring_bank_end()	each ring, to be read from its tail up to its end
  *
  * Threads may drain the kernel's rings into memory (drain_threads.h); ring_bank_ring() then returns what
@@ -52,7 +52,7 @@ struct ring_bank {
 	struct drain_threads *drain_threads;
 	struct rewrite rewrite;    /* changes of records */
 	struct wall_clock wall;    /* the clock of the records, if it can be set; else off */
-	/* Priority of the calling thread, with `realtime` alone. */
+	/* Priority of the calling thread, if --realtime or --off-cpu raises it. */
 	struct thread_priority thread_priority;
 	bool was_full;             /* a sample ring had no room for some record */
 	bool metadata_was_full;    /* the same of a metadata ring; the user clears it */

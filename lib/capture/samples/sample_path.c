@@ -59,8 +59,8 @@ struct sp_error *sample_path_filter(struct sample_path *path, const struct rewri
 }
 
 /*
- * Applies metadata records up to the snapshots' time: a thread may wait in a library that was
- * mapped just before.
+ * Gives snapshots to the threads that unwind, after the metadata of their time: a thread may
+ * wait in a library that was mapped just before.
  */
 static struct sp_error *unwind_snapshots(struct sample_path *path, struct record_buffer *snapshots)
 {

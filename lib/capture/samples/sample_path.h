@@ -6,10 +6,10 @@
  * functions belong to one thread; without unwinding, those that only concern it do nothing.
  * Samples of waits stay in `waits` until the wait ends.
  *
- * Copies: from the kernel's ring to memory (drain threads, and only with stack copies or many
- * CPUs), to the threads that unwind (only then), to the write queue. None can go: the ring must
- * be emptied at once, its bytes must outlive it until they are unwound, and a slow disk must not
- * stop the round.
+ * The copies of most bytes: from the kernel's ring to memory (drain threads, and only with stack
+ * copies or many CPUs), to the threads that unwind (only then), to the write queue. None of
+ * these copies can be omitted: the ring must be emptied at once, its bytes must outlive it until
+ * they are unwound, and a slow disk must not stop the round.
  */
 #pragma once
 
@@ -42,7 +42,10 @@ struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t
 /* Prepares for a new file, which lacks the names and other data that are written once. */
 void sample_path_restart(struct sample_path *path);
 
-/* Adds waits to the batch, as waits_write(). First waits until all samples are unwound. */
+/*
+ * Adds waits to the batch, as waits_write(), but only those that ended before the oldest sample
+ * that is still being unwound.
+ */
 struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe_ns,
 					 uint64_t split_ns, struct batch *batch,
 					 bool *wrote_ret) SP_MUST_CHECK;

@@ -5,7 +5,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/waits/matcher.c lib/capture/waits/matcher.h \
 	lib/capture/waits/wait_output.c lib/capture/waits/wait_output.h \
 	lib/capture/waits/snapshots.c lib/capture/waits/snapshots.h \
-	lib/capture/waits/state.h \
+	lib/capture/waits/waits_internal.h \
 	lib/capture/waits/thread_reader.c lib/capture/waits/thread_reader.h \
 	lib/capture/waits/threads.c lib/capture/waits/threads.h \
 	lib/capture/waits/wakeups.c lib/capture/waits/wakeups.h \

@@ -150,8 +150,8 @@ static struct sp_error *on_exit_record(struct waiting_threads *threads, struct w
 	return error;
 }
 
-struct sp_error *wait_match(struct waiting_threads *threads, struct waiting_thread *thread,
-			    struct wait_event *event, const struct wait_output *output)
+struct sp_error *wait_process_event(struct waiting_threads *threads, struct waiting_thread *thread,
+				    struct wait_event *event, const struct wait_output *output)
 {
 	uint8_t *record = take_ptr(event->record);
 	switch (event->kind) {

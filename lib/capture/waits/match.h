@@ -8,5 +8,6 @@
  * Processes an event of a thread, in the order of time. Owns event->record from now on. Writes the
  * wait that it ends. An EXIT only marks the thread. Fails only when out of memory.
  */
-struct sp_error *wait_match(struct waiting_threads *threads, struct waiting_thread *thread,
-			    struct wait_event *event, const struct wait_output *output) SP_MUST_CHECK;
+struct sp_error *wait_process_event(struct waiting_threads *threads, struct waiting_thread *thread,
+				    struct wait_event *event,
+				    const struct wait_output *output) SP_MUST_CHECK;

@@ -238,8 +238,8 @@ static struct sp_error *process(struct matcher *matcher, uint32_t index, uint64_
 	waiting_thread_sort(thread);
 	while (done < thread->events.count && thread->events.items[done].time_ns < safe_ns &&
 	       !error)
-		error = wait_match(&matcher->threads, thread, &thread->events.items[done++],
-				   output);
+		error = wait_process_event(&matcher->threads, thread,
+					   &thread->events.items[done++], output);
 	thread->events.count -= done;
 	memmove(thread->events.items, thread->events.items + done,
 		thread->events.count * sizeof(*thread->events.items));

@@ -24,7 +24,7 @@
 #include "base/io.h"
 #include "capture/config/plan_facts.h"
 #include "capture/config/ring_size.h"
-#include "capture/waits/state.h"
+#include "capture/waits/waits_internal.h"
 
 /* Limit of memory for held samples, one for each waiting thread. */
 #define HELD_BYTES ((size_t)64 << 20)

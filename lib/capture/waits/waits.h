@@ -14,7 +14,7 @@
  *	waits_close()
  *
  * All functions belong to one thread. Those for the session accept NULL, a recording without waits,
- * and do nothing then: begin, round, on_schedule, note_losses, close. Times are those
+ * and do nothing then: begin, add_threads, round, on_schedule, note_losses, close. Times are those
  * of the recording's clock, in ns. Functions fail only when out of memory, unless their description
  * has more.
  */

@@ -465,13 +465,13 @@ static int annotate_run(struct sp_ctx *ctx, int argc, char **argv)
 		arguments.function = argv[operand];
 	arguments.request.selection = &arguments.selection;
 	arguments.request.source = arguments.source != 0;
-	const struct input_run run = {
+	const struct recordings_run run = {
 		.selection = &arguments.selection,
 		.read = annotate_recordings,
 		.arguments = &arguments,
 	};
 	if (status < 0)
-		status = input_run(&run, ctx);
+		status = recordings_run(&run, ctx);
 	input_options_deinit(&arguments.selection);
 	return status;
 }

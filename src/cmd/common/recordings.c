@@ -186,7 +186,7 @@ static int print_headers(const struct selection *selection, const struct recordi
 	return recordings_print_damage(recordings) | status;
 }
 
-int input_run(const struct input_run *run, struct sp_ctx *ctx)
+int recordings_run(const struct recordings_run *run, struct sp_ctx *ctx)
 {
 	struct recordings recordings;
 	int status = 1;

@@ -36,7 +36,7 @@ int recordings_print_damage(const struct recordings *recordings);
 
 /* Common sequence of commands that read recordings: report and script. */
 
-struct input_run {
+struct recordings_run {
 	struct selection *selection;
 	bool header_only;
 	/* Does the command's work and prints the recordings' damage. Returns the exit status. */
@@ -48,6 +48,6 @@ struct input_run {
  * Opens the recordings, then prints their headers or calls `read`. Returns the exit status, after
  * printing errors.
  */
-int input_run(const struct input_run *run, struct sp_ctx *ctx);
+int recordings_run(const struct recordings_run *run, struct sp_ctx *ctx);
 
 #endif

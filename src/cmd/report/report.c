@@ -743,7 +743,7 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 		if (arguments->tui)
 			return browse_recordings(arguments, ctx, recordings, result);
 		status = write_report(arguments, recordings, &result->report);
-		report_missing_names(arguments, ctx, recordings, analysis);
+		report_unmatched_names(arguments, ctx, recordings, analysis);
 	}
 	report_result_free(result);
 	return recordings_print_damage(recordings) | status;
@@ -753,14 +753,14 @@ static int report_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct report_arguments arguments;
 	int status = report_arguments_parse(&arguments, argc, argv);
-	const struct input_run run = {
+	const struct recordings_run run = {
 		.selection = &arguments.selection,
 		.header_only = arguments.header_only,
 		.read = report_recordings,
 		.arguments = &arguments,
 	};
 	if (status < 0)
-		status = input_run(&run, ctx);
+		status = recordings_run(&run, ctx);
 	report_arguments_deinit(&arguments);
 	return status;
 }

@@ -139,7 +139,7 @@ int report_arguments_resolve(struct report_arguments *arguments, struct sp_ctx *
 			     const struct recordings *recordings);
 
 /* If no sample is shown, prints why the functions that options name have none. */
-void report_missing_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
+void report_unmatched_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
 			  const struct recordings *recordings,
 			  const struct sp_analysis *analysis);
 

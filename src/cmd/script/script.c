@@ -367,14 +367,14 @@ static int script_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct script_arguments arguments;
 	int status = script_arguments_parse(&arguments, argc, argv);
-	const struct input_run run = {
+	const struct recordings_run run = {
 		.selection = &arguments.selection,
 		.header_only = arguments.header_only,
 		.read = script_recording,
 		.arguments = &arguments,
 	};
 	if (status < 0)
-		status = input_run(&run, ctx);
+		status = recordings_run(&run, ctx);
 	script_arguments_deinit(&arguments);
 	return status;
 }

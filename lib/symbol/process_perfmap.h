@@ -11,7 +11,7 @@
 #include "symbol/jit_files.h"
 #include "symbol/source.h"
 
-struct process_map {
+struct process_perfmap {
 	struct sp_ctx *ctx;
 	const char *symfs;
 	enum host host;  /* whether the recording was made on this host */
@@ -23,8 +23,9 @@ struct process_map {
  * Reads the map; NULL if there is none, or *diagnosis has the reason. Fails only when out of
  * memory.
  */
-struct sp_error *process_map_open(const struct process_map *process, struct diagnosis *diagnosis,
-				  const struct perfmap **ret) SP_MUST_CHECK;
+struct sp_error *process_perfmap_open(const struct process_perfmap *process,
+					  struct diagnosis *diagnosis,
+					  const struct perfmap **ret) SP_MUST_CHECK;
 
 /* Stores the timed entries of a module, or copies stored ones. Fails when out of memory. */
 struct sp_error *perfmap_store_timed(const struct source_env *env, const struct module *module,

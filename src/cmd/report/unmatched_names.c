@@ -14,7 +14,8 @@
 #include "text.h"
 
 /*
- * Result of searching a function's name in the rows: its number of samples, and the nearest other name.
+ * Result of searching a function's name in the rows: its number of samples, and the nearest
+ * other name.
  */
 struct name_match {
 	const char *name; /* name as in the rows; NULL: no row has it */
@@ -75,11 +76,13 @@ static void report_name(const struct recordings *recordings, const struct sp_ana
 	char *expression = found.name ? text_expression(wanted) : NULL;
 	unsigned long long samples = found.samples;
 	if (found.name)
-		diag_say("no sample has %s as its sampled function; %llu sample%s pass%s through it: "
-			 "use --focus '^%s%s'", wanted, samples, samples == 1 ? "" : "s",
-			 samples == 1 ? "es" : "", expression, strcmp(found.name, wanted) ? "" : "$");
+		diag_say("no sample has %s as its sampled function; %llu sample%s pass%s through "
+			 "it: use --focus '^%s%s'",
+			 wanted, samples, samples == 1 ? "" : "s", samples == 1 ? "es" : "",
+			 expression, strcmp(found.name, wanted) ? "" : "$");
 	else if (nearest)
-		diag_say("no stack has a function %s; the nearest name is %s", wanted, nearest);
+		diag_say("no stack has a function %s; the nearest name is %s", wanted,
+			 nearest);
 	else
 		report_unknown(recordings, "stack has a function", wanted, "function");
 	free(expression);
@@ -176,7 +179,7 @@ static bool has_samples(const struct sp_analysis *analysis, bool *shown_ret)
 	return any;
 }
 
-void report_missing_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
+void report_unmatched_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
 			  const struct recordings *recordings,
 			  const struct sp_analysis *analysis)
 {
