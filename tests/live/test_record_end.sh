@@ -43,7 +43,7 @@ check "its status is SIGTERM's ($status)" test $status = 143
 check "the recording is readable" test $? = 0
 
 # SIGINT or SIGTERM of the whole process group, as of ^C: a program that ends in its own time is recorded
-# until then. timeout makes a group of its own, and signals both the recorder and the group.
+# until then.
 cp "$workload/proportions" "$tmp/shutdown"
 cat >"$tmp/ends_slowly" <<'END'
 trap stop=1 INT TERM
@@ -51,11 +51,18 @@ until [ "$stop" ]; do "$1" 0.05; done
 "$2" 0.5
 exit 7
 END
+# The shell makes commands in the background ignore SIGINT.
+group="setsid env --default-signal=INT"
 own_time_signal=INT
 own_time() { # WORDS: those before the program
-	rm -f "$file"
-	timeout --preserve-status -s $own_time_signal 2 "$@" sh "$tmp/ends_slowly" "$workload/proportions" \
-		"$tmp/shutdown" >"$tmp/out" 2>"$tmp/err"
+	rm -f "$file" "$tmp/out"
+	$group "$@" sh "$tmp/ends_slowly" "$workload/proportions" "$tmp/shutdown" >"$tmp/out" 2>"$tmp/err" &
+	recorder=$!
+	until_it test -s "$tmp/out"
+	# As timeout(1) does.
+	kill -$own_time_signal $recorder
+	kill -$own_time_signal -$recorder
+	wait $recorder
 	status=$?
 	check "after SIG$own_time_signal of the group, the program ends as it wants to ($1 $2, status $status)" \
 		test $status = 7
@@ -90,12 +97,10 @@ until [ "$terminated" ]; do "$1" 0.05; done
 "$2" 1.5
 exit 7
 END
-# The shell makes commands in the background ignore SIGINT.
-group="setsid env --default-signal=INT"
-rm -f "$file"
+rm -f "$file" "$tmp/out"
 $group $record -- sh "$tmp/ends_at_both" "$workload/proportions" "$tmp/shutdown" >"$tmp/out" 2>"$tmp/err" &
 recorder=$!
-until_it grep -q proportions "$tmp/out"
+until_it test -s "$tmp/out"
 kill -INT -$recorder
 until_it grep -q interrupted "$tmp/out"
 kill -TERM -$recorder
@@ -112,10 +117,10 @@ for pause in 0.02 ''; do
 		${pause:+i=0; while [ \$i -lt 20000 ]; do i=\$((i + 1)); done}
 		kill -INT -\$1
 	END
-	rm -f "$file"
+	rm -f "$file" "$tmp/out"
 	$group $record -- sh "$tmp/ends_slowly" "$workload/proportions" "$tmp/shutdown" >"$tmp/out" 2>"$tmp/err" &
 	recorder=$!
-	until_it grep -q proportions "$tmp/out"
+	until_it test -s "$tmp/out"
 	sh "$tmp/sends" $recorder
 	wait $recorder
 	status=$?

@@ -32,10 +32,15 @@ uint64_t session_now_ns(void)
 }
 
 static volatile sig_atomic_t early_signal;
+static pid_t early_pid;
 
+/* The command, before its exec, has the handler, too: it ends by the signal. */
 static void on_early_signal(int number)
 {
-	early_signal = number;
+	if (getpid() == early_pid)
+		early_signal = number;
+	else
+		raise(number);
 }
 
 /* Signals that end this process unless they are caught. */
@@ -57,6 +62,7 @@ static void replace_handlers(void (*from)(int), void (*to)(int))
 void session_catch_early(void)
 {
 	early_signal = 0;
+	early_pid = getpid();
 	replace_handlers(SIG_DFL, on_early_signal);
 }
 
