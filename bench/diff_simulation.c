@@ -27,12 +27,16 @@ struct scenario {
 	double unequal; /* standard deviation of ln(spread) between functions */
 	double common;	/* all functions' together */
 	int tails;	/* degrees of freedom of Student's t; 0: normal */
+	double new_times; /* spread of the new side as a multiple of the base's; 0: 1 */
+	int base_runs;	  /* number of base runs; 0: as many as new ones */
 };
 
 static const struct scenario scenarios[] = {
 	{"sampling only", 0, 0, 0, 0},	    {"alike, 2 %", 0.02, 0, 0.02, 0},
 	{"alike, 10 %", 0.1, 0, 0.05, 0},   {"unequal, 2 %", 0.02, 1, 0.02, 0},
 	{"unequal, 5 %", 0.05, 1, 0.05, 0}, {"heavy tails, 3 %", 0.03, 0.7, 0.02, 3},
+	{"new 4 times", 0.04, 0, 0.02, 0, 4},
+	{"new 4 times, 20", 0.04, 0, 0.02, 0, 4, 20},
 };
 
 /* Sums of all comparisons of one line. */
@@ -87,11 +91,12 @@ static void add_run(struct sp_diff *diff, enum sp_diff_side side, const struct s
 	static char names[FUNCTIONS][8];
 	struct sp_row rows[FUNCTIONS];
 	struct sp_profile profile = {.weight_is_time = true, .rows = rows};
-	double common = exp(scenario->common * normal());
+	double times = side == SP_DIFF_NEW && scenario->new_times > 0 ? scenario->new_times : 1;
+	double common = exp(scenario->common * times * normal());
 	memset(rows, 0, sizeof(rows));
 	for (int i = 0; i < FUNCTIONS; i++) {
 		double share = 0.25 * pow(0.75, i) * (i == TARGET ? 1 + slower : 1);
-		double factor = common * exp(spreads[i] * noise(scenario->tails));
+		double factor = common * exp(spreads[i] * times * noise(scenario->tails));
 		uint64_t count = poisson(share * samples * factor);
 		struct sp_row *row = &rows[profile.row_count];
 		if (!count)
@@ -135,15 +140,16 @@ static void draw_spreads(const struct scenario *scenario, double spreads[FUNCTIO
 		spreads[i] = scenario->spread * exp(scenario->unequal * normal());
 }
 
-static struct sp_diff *compare(const struct scenario *scenario, const double *spreads, int runs,
-			       double samples, double slower)
+static struct sp_diff *compare(const struct scenario *scenario, const double *spreads,
+			       int base_runs, int runs, double samples, double slower)
 {
 	const struct sp_diff_options options = {.size = sizeof(options)};
 	struct sp_diff *diff;
 	check(sp_diff_new(&diff));
-	for (int i = 0; i < 2 * runs; i++)
-		add_run(diff, i % 2 ? SP_DIFF_NEW : SP_DIFF_BASE, scenario, spreads, samples,
-			i % 2 ? slower : 0);
+	for (int i = 0; i < base_runs; i++)
+		add_run(diff, SP_DIFF_BASE, scenario, spreads, samples, 0);
+	for (int i = 0; i < runs; i++)
+		add_run(diff, SP_DIFF_NEW, scenario, spreads, samples, slower);
 	check(sp_diff_run(diff, &options));
 	return diff;
 }
@@ -155,7 +161,9 @@ static void simulate(const struct scenario *scenario, int runs, double samples, 
 	for (int i = 0; i < comparisons; i++) {
 		double spreads[FUNCTIONS];
 		draw_spreads(scenario, spreads);
-		struct sp_diff *diff = compare(scenario, spreads, runs, samples, slower);
+		int base_runs = scenario->base_runs ? scenario->base_runs : runs;
+		struct sp_diff *diff =
+			compare(scenario, spreads, base_runs, runs, samples, slower);
 		count_verdicts(diff, slower, &counts);
 		sp_diff_free(diff);
 	}
@@ -188,17 +196,19 @@ static void simulate_forecast(const struct scenario *scenario, int runs, double 
 	for (int i = 0; i < comparisons; i++) {
 		double spreads[FUNCTIONS];
 		draw_spreads(scenario, spreads);
+		int base_runs = scenario->base_runs ? scenario->base_runs : runs;
 		struct sp_change forecast =
-			take_target(compare(scenario, spreads, runs, samples, 0));
-		struct sp_change change = take_target(
-			compare(scenario, spreads, runs, samples, forecast.detectable));
+			take_target(compare(scenario, spreads, base_runs, runs, samples, 0));
+		struct sp_change change = take_target(compare(
+			scenario, spreads, base_runs, runs, samples, forecast.detectable));
 		found += change.verdict == SP_DIFF_SLOWER;
 		detectable += forecast.detectable;
-		needed += forecast.runs;
+		needed += fmin(forecast.runs, 10 * MOST_RUNS);
 		if (forecast.runs > MOST_RUNS)
 			continue;
 		int enough = (int)fmax(3, forecast.runs);
-		change = take_target(compare(scenario, spreads, enough, samples, changes[i % 3]));
+		change = take_target(
+			compare(scenario, spreads, enough, enough, samples, changes[i % 3]));
 		decided += change.verdict > SP_DIFF_INCONCLUSIVE;
 		tried++;
 	}

@@ -52,7 +52,8 @@ struct sp_change {
 	/*
 	 * Ratio of the smallest change that these runs would find in 9 of 10 comparisons; 0:
 	 * unknown. `runs` is the number of runs a side that would decide so often, whatever the
-	 * change is: they find one, or the verdict is SP_DIFF_SAME. 0: unknown.
+	 * change is: they find one, or the verdict is SP_DIFF_SAME, if the runs of each side differ
+	 * as these do. 0: unknown; INFINITY: over a million.
 	 */
 	double detectable;
 	double runs;
@@ -111,7 +112,8 @@ SP_API void sp_diff_free(struct sp_diff *diff);
 
 /*
  * Adds the profile of one run. Its rows are copied; rows of equal keys are added up. Lost samples
- * count as if the others stood for them. Keys may be comm, dso, one of symbol and function, and one
+ * count as if the others stood for them; those of the target or of others (lost_unknown) widen all
+ * intervals instead. Keys may be comm, dso, one of symbol and function, and one
  * of srcfile and srcline; other keys are ignored.
  */
 SP_API struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,

@@ -365,6 +365,8 @@ struct sp_profile {
 	uint64_t shown_samples, shown_weight; /* after filters */
 	uint64_t lost;            /* lost samples; CPU-wide: including other tasks' samples */
 	uint64_t lost_own; /* lost samples that belong to the target, by the recorder's estimate */
+	uint64_t lost_unknown; /* lost samples of the target or of others: the recording was
+				* interrupted before its estimate; lost_own is 0 */
 	uint64_t throttled_count, throttled_ns;
 	/*
 	 * Weight that lost samples, throttling and tasks without a sample may stand for. A row may
@@ -390,6 +392,7 @@ struct sp_profile {
 	 * (period 1), and none lost. Intervals are then as narrow as one number.
 	 */
 	bool is_estimate;
+	double effective_samples; /* all samples, for intervals: fewer if their weights differ */
 	bool has_callchains;
 	bool of_branches;  /* "samples" here are branches, from N stacks: */
 	uint64_t branch_stacks;

@@ -71,7 +71,7 @@ SP_API uint64_t sp_script_record_count(const struct sp_script *script);
  */
 SP_API const struct sp_error *sp_script_unwinding_refusal(const struct sp_script *script);
 
-/* Number of lost samples, as far as known. */
+/* Number of lost samples; of the target or of others if the recording does not tell them apart. */
 SP_API uint64_t sp_script_lost(const struct sp_script *script);
 
 /*

@@ -81,6 +81,8 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	tasks_connect(&capture->tasks);
 	filter->double_sampling = &capture->tasks.double_sampling;
 	filter->membership = filters_tasks ? &capture->tasks.membership : NULL;
+	if (filters_tasks)
+		TRY(notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, 0, 0));
 	capture->out.rotation.live_state.fields = capture->samples.filter.fields;
 	/* Samples are read when the state has been written. */
 	capture->out.rotation.live_state.keeps_newest = capture->overwrite.on;

@@ -3,6 +3,7 @@
 #include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
 #include "capture/samples/sample_estimate.h"
+#include "record/note.h"
 
 static uint64_t to_ns(const struct timeval *time)
 {
@@ -117,4 +118,16 @@ const struct sp_capture_stats *sp_capture_stats(struct sp_capture *capture)
 		.sync_longest_ns = syncs.longest_ns,
 	};
 	return &capture->stats;
+}
+
+struct sp_error *capture_note_lost_own(struct sp_capture *capture, uint64_t least)
+{
+	const struct note_records to = {&capture->out.extra, capture_record_time_ns(capture)};
+	if (!capture->samples.filter.membership)
+		return NULL;
+	const struct sp_capture_stats *stats = sp_capture_stats(capture);
+	if (!stats->lost || stats->lost < least)
+		return NULL;
+	capture->noted_lost = stats->lost;
+	return notes_write_once(&to, NOTE_OF(NOTE_LOST_OWN, NULL, stats->lost, stats->lost_own));
 }

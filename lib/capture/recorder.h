@@ -35,6 +35,7 @@ struct sp_capture {
 	struct event_control control;
 	struct losses losses;
 	struct loss_phases loss_phases;
+	uint64_t noted_lost; /* lost samples of the last estimate of the target's */
 	struct ring_bank bank;
 	struct schedstat schedstat;
 	struct command_lines command_lines;
@@ -138,6 +139,12 @@ struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK
 
 /* capture_stats.c: returns the CPU time of the command and its descendants that it waited for. */
 uint64_t capture_command_ns(const struct sp_capture *capture);
+
+/*
+ * Writes an estimate of the target's losses, from `least` lost samples on: if the recording is
+ * interrupted, its readers have the last one.
+ */
+struct sp_error *capture_note_lost_own(struct sp_capture *capture, uint64_t least) SP_MUST_CHECK;
 
 /* end_notes.c: adds the notes that are known only at the end. */
 struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;

@@ -5,7 +5,8 @@
  * y = ln(w + T / 2n)              (by_share: - ln T)
  *
  * Half a sample keeps rows without samples finite. The variance of y is φ / c, where c is the
- * row's mean number of samples in a run: φ is 1 if only sampling varies.
+ * row's mean number of samples in a run: φ is 1 if only sampling varies. The change is that of the
+ * mean of w, which readers see: its logarithm has the error of the mean of y.
  */
 #include "diff/changes.h"
 
@@ -19,7 +20,7 @@
 /* Largest change in the interval of a row that counts as the same. */
 #define SAME_WITHIN 0.1
 
-/* Most runs of each side in a forecast. */
+/* Most runs of each side in a forecast. More are as many as none could make. */
 #define FORECAST_MOST 1e6
 
 /* Degrees of freedom of the variance between runs. */
@@ -28,17 +29,21 @@ static double freedom(const struct run_set *set)
 	return (double)(set->side_counts[0] + set->side_counts[1]) - 2;
 }
 
-/* Returns the sum of 1 / (number of runs) of both sides. */
-static double inverse_runs(const struct run_set *set)
+/*
+ * Returns whether each side has a variance of its own. With as many runs of both, the common one
+ * is right even if they differ. Else it would be that of the side with more runs.
+ */
+static bool is_by_side(const struct run_set *set)
 {
-	return 1 / (double)set->side_counts[SP_DIFF_BASE] +
-	       1 / (double)set->side_counts[SP_DIFF_NEW];
+	return set->side_counts[0] != set->side_counts[1] &&
+	       set->side_counts[0] >= SP_DIFF_LEAST_RUNS &&
+	       set->side_counts[1] >= SP_DIFF_LEAST_RUNS;
 }
 
 struct measured_row measure(const struct run_set *set, const struct row_sums *sums)
 {
-	struct measured_row row = {.factor = 1};
-	double squares[2] = {0, 0}, within = 0;
+	struct measured_row row = {.factors = {1, 1}};
+	double logs[2] = {0, 0}, squares[2] = {0, 0};
 	for (size_t i = 0; i < set->count; i++) {
 		const struct run_size *run = &set->runs[i];
 		size_t side = run->side == SP_DIFF_NEW;
@@ -46,28 +51,44 @@ struct measured_row measure(const struct run_set *set, const struct row_sums *su
 		double sample =
 			run->samples > 0 && run->weight > 0 ? run->weight / run->samples : 1;
 		double scale = set->by_share && run->weight > 0 ? run->weight : 1;
-		double y = log((sums[i].weight + sample / 2) / scale);
-		row.logs[side] += y / runs;
+		double value = (sums[i].weight + sample / 2) / scale, y = log(value);
+		double lost = 1 + (set->by_share ? run->unknown / scale : 0);
+		row.lows[side] += value / lost / runs;
+		row.highs[side] += (value + run->unknown / scale) / lost / runs;
+		logs[side] += y / runs;
 		squares[side] += y * y;
 		row.weight[side] += sums[i].weight / scale / runs;
 		row.samples[side] += sums[i].samples / runs;
 	}
-	for (size_t side = 0; side < 2; side++)
-		within += fmax(0, squares[side] - (double)set->side_counts[side] * row.logs[side] *
-							  row.logs[side]) *
-			  fmax(row.samples[side], 0.5);
-	if (freedom(set) > 0)
-		row.factor = within / freedom(set);
+	for (size_t side = 0; side < 2; side++) {
+		double runs = set->side_counts[side];
+		squares[side] = fmax(0, squares[side] - runs * logs[side] * logs[side]) *
+				fmax(row.samples[side], 0.5);
+	}
+	for (size_t side = 0; side < 2 && freedom(set) > 0; side++)
+		row.factors[side] = is_by_side(set)
+			? squares[side] / (double)(set->side_counts[side] - 1)
+			: (squares[0] + squares[1]) / freedom(set);
 	return row;
 }
 
 /*
  * Standard errors of the logarithm of a change. If nothing changed, both sides have the same number
- * of samples: `test` uses their mean. `interval` uses each side's own.
+ * of samples: `test` uses their mean. `interval` uses each side's own. `one` is that of one run of
+ * each side. `df`: degrees of freedom of `test`.
  */
 struct change_errors {
-	double test, interval;
+	double test, interval, one, df;
 };
+
+/* Degrees of freedom of a sum of variances (Welch 1947), if that of side i has dfs[i]. */
+static double welch_freedom(const double variances[2], const double dfs[2])
+{
+	double sum = variances[0] + variances[1], squares = 0;
+	for (size_t side = 0; side < 2; side++)
+		squares += variances[side] * variances[side] / dfs[side];
+	return squares > 0 ? sum * sum / squares : dfs[0] + dfs[1];
+}
 
 /* Tests that share the accepted risk. What is known of one row's variance helps the others. */
 struct test_family {
@@ -87,22 +108,21 @@ static double moderated_freedom(const struct test_family *family, double own)
  * Returns the standard errors by which a change exceeds 0 if it is found in 9 of 10 comparisons,
  * although no other row changed.
  */
-static double found_errors(const struct test_family *family, double own_df)
+static double found_errors(const struct test_family *family, double df)
 {
-	double df = moderated_freedom(family, own_df);
 	return student_errors_found(student_quantile(1 - family->risk / family->tests / 2, df), df);
 }
 
 /*
  * Returns the number of runs of each side that find a difference of logarithms in 9 of 10
- * comparisons, if its standard error is `error` for one run of each.
+ * comparisons, if its standard error is `error` for one run of each; INFINITY: over FORECAST_MOST.
  */
 static double forecast_runs(const struct test_family *family, double error, double difference)
 {
 	double low = SP_DIFF_LEAST_RUNS, high = FORECAST_MOST;
 	/* The more runs, the fewer errors, because the variance is better known. */
 	for (double runs = low; low < high; runs = floor((low + high) / 2)) {
-		double errors = found_errors(family, 2 * runs - 2);
+		double errors = found_errors(family, moderated_freedom(family, 2 * runs - 2));
 		double needed = ceil(pow(errors * error / difference, 2));
 		if (needed > runs) {
 			low = runs + 1;
@@ -112,7 +132,7 @@ static double forecast_runs(const struct test_family *family, double error, doub
 			low = fmax(low, needed);
 		}
 	}
-	return low;
+	return low < FORECAST_MOST ? low : INFINITY;
 }
 
 /* Sets the change of a row. */
@@ -120,29 +140,33 @@ static void set_change(const struct run_set *set, const struct measured_row *row
 		       const struct change_errors *errors, const struct test_family *family,
 		       struct sp_change *change)
 {
-	double difference = row->logs[SP_DIFF_NEW] - row->logs[SP_DIFF_BASE];
-	double df = moderated_freedom(family, freedom(set));
+	/* All lost samples of one side may be of the row, and none of the other side's. */
+	double least = log(row->lows[SP_DIFF_NEW] / row->highs[SP_DIFF_BASE]);
+	double most = log(row->highs[SP_DIFF_NEW] / row->lows[SP_DIFF_BASE]);
+	double nearest = least > 0 ? least : fmin(most, 0);
 	*change = (struct sp_change){
 		.base = row->weight[SP_DIFF_BASE],
 		.now = row->weight[SP_DIFF_NEW],
-		.ratio = expm1(difference),
 		.p = NAN,
 	};
+	change->ratio = change->now / change->base - 1;
 	/* The error of one run is that of sampling, by a normal distribution. */
-	double t = df > 0 ? student_quantile(0.975, df) : INTERVAL_Z;
-	change->low = expm1(difference - t * errors->interval);
-	change->high = expm1(difference + t * errors->interval);
+	double t = errors->df > 0 ? student_quantile(0.975, errors->df) : INTERVAL_Z;
+	change->low = expm1(least - t * errors->interval);
+	change->high = expm1(most + t * errors->interval);
 	if (set->side_counts[0] < SP_DIFF_LEAST_RUNS || set->side_counts[1] < SP_DIFF_LEAST_RUNS)
 		return;
-	change->p = errors->test > 0 ? student_tail(difference / errors->test, df)
-				     : difference == 0;
-	change->detectable = expm1(found_errors(family, freedom(set)) * errors->test);
+	change->p = errors->test > 0 ? student_tail(nearest / errors->test, errors->df)
+				     : nearest == 0;
+	/* More runs of this kind lose samples of unknown processes, too. */
+	if (most > least)
+		return;
+	change->detectable = expm1(found_errors(family, errors->df) * errors->test);
 	/*
 	 * A change of half the limit needs most runs. A forecast by the measured change would grow
 	 * with the runs where nothing changed.
 	 */
-	change->runs = forecast_runs(family, errors->test * sqrt(2 / inverse_runs(set)),
-				     log1p(SAME_WITHIN) / 2);
+	change->runs = forecast_runs(family, errors->one, log1p(SAME_WITHIN) / 2);
 }
 
 static void judge(struct sp_change *change, double risk)
@@ -165,46 +189,85 @@ static void judge(struct sp_change *change, double risk)
 		change->verdict = SP_DIFF_INCONCLUSIVE;
 }
 
+/*
+ * Moderates factors[i] of rows with samples[i] by each other. They have `df` degrees of freedom
+ * each. Sets the family's freedom. `scratch` has `count` numbers.
+ */
+static void moderate(double *factors, const double *samples, double *scratch, size_t count,
+		     double df, struct test_family *family)
+{
+	double trend = variance_trend_fit(factors, samples, count);
+	for (size_t i = 0; i < count; i++)
+		factors[i] /= 1 + trend * samples[i];
+	struct variance_prior prior = variance_prior_fit(factors, scratch, count, df);
+	for (size_t i = 0; i < count; i++)
+		factors[i] = fmax(1, variance_moderate(&prior, factors[i], df) *
+					     (1 + trend * samples[i]));
+	/* All rows together know the variance; a trend's end is known with a quarter of them. */
+	family->prior_df = prior.df;
+	family->most_times = (double)count / (trend > 0 ? 4 : 1);
+}
+
+/* Returns the mean number of samples of a row in a run: of all runs, or of one side. */
+static double mean_samples(const struct run_set *set, const struct measured_row *row, bool by_side,
+			   size_t side)
+{
+	if (by_side)
+		return row->samples[side];
+	return (row->samples[0] * (double)set->side_counts[0] +
+		row->samples[1] * (double)set->side_counts[1]) /
+	       (double)set->count;
+}
+
+static struct change_errors errors_of(const struct run_set *set, const struct measured_row *row,
+				      const double factors[2], const struct test_family families[2])
+{
+	const bool by_side = is_by_side(set);
+	const double common = fmax(mean_samples(set, row, false, 0), 0.5);
+	double test[2], dfs[2], interval = 0;
+	for (size_t side = 0; side < 2; side++) {
+		double runs = set->side_counts[side];
+		test[side] = factors[side] / common / runs;
+		interval += factors[side] / fmax(row->samples[side], 0.5) / runs;
+		dfs[side] = moderated_freedom(&families[side], by_side ? runs - 1 : freedom(set));
+	}
+	return (struct change_errors){
+		.test = sqrt(test[0] + test[1]),
+		.interval = sqrt(interval),
+		.one = sqrt((factors[0] + factors[1]) / common),
+		.df = by_side ? welch_freedom(test, dfs) : dfs[0],
+	};
+}
+
 struct sp_error *changes_test(const struct run_set *set, const struct measured_row *measured,
 			      size_t count, struct sp_change *changes)
 {
-	double df = freedom(set);
-	CLEANUP_FREE double *factors = calloc(count + 1, sizeof(*factors));
+	const bool by_side = is_by_side(set);
+	CLEANUP_FREE double *factors = calloc(2 * count + 1, sizeof(*factors));
 	CLEANUP_FREE double *scratch = calloc(count + 1, sizeof(*scratch));
 	CLEANUP_FREE size_t *order = calloc(count + 1, sizeof(*order));
 	CLEANUP_FREE double *samples = calloc(count + 1, sizeof(*samples));
 	NEED(factors && scratch && order && samples);
-	for (size_t i = 0; i < count; i++) {
-		factors[i] = measured[i].factor;
-		for (size_t side = 0; side < 2; side++)
-			samples[i] += measured[i].samples[side] * (double)set->side_counts[side] /
-				      (double)set->count;
+	struct test_family families[2];
+	for (size_t side = 0; side < 2; side++) {
+		double *own = factors + side * count;
+		families[side] = (struct test_family){
+			.risk = set->risk, .tests = (double)count, .most_times = (double)count};
+		for (size_t i = 0; i < count; i++) {
+			own[i] = measured[i].factors[side];
+			samples[i] = mean_samples(set, &measured[i], by_side, side);
+		}
+		if (freedom(set) > 0)
+			moderate(own, samples, scratch, count,
+				 by_side ? (double)set->side_counts[side] - 1 : freedom(set),
+				 &families[side]);
 	}
-	struct variance_prior prior = {.scale = 1};
-	double trend = df > 0 ? variance_trend_fit(factors, samples, count) : 0;
-	for (size_t i = 0; i < count; i++)
-		factors[i] /= 1 + trend * samples[i];
-	if (df > 0)
-		prior = variance_prior_fit(factors, scratch, count, df);
-	/* All rows together know the variance; a trend's end is known with a quarter of them. */
-	const struct test_family family = {
-		.risk = set->risk,
-		.tests = (double)count,
-		.prior_df = prior.df,
-		.most_times = (double)count / (trend > 0 ? 4 : 1),
-	};
+	struct test_family family = families[0];
+	family.prior_df = fmin(family.prior_df, families[1].prior_df);
+	family.most_times = fmin(family.most_times, families[1].most_times);
 	for (size_t i = 0; i < count; i++) {
-		double factor = 1, parts = 0;
-		if (df > 0)
-			factor = fmax(1, variance_moderate(&prior, factors[i], df) *
-						 (1 + trend * samples[i]));
-		for (size_t side = 0; side < 2; side++)
-			parts += 1 / ((double)set->side_counts[side] *
-				      fmax(measured[i].samples[side], 0.5));
-		const struct change_errors errors = {
-			.test = sqrt(factor / fmax(samples[i], 0.5) * inverse_runs(set)),
-			.interval = sqrt(factor * parts),
-		};
+		const double own[] = {factors[i], factors[count + i]};
+		const struct change_errors errors = errors_of(set, &measured[i], own, families);
 		set_change(set, &measured[i], &errors, &family, &changes[i]);
 		scratch[i] = changes[i].p;
 	}
@@ -228,24 +291,42 @@ void total_test(const struct run_set *set, struct sp_change *change)
 {
 	struct measured_row total = {0};
 	bool counted = true;
-	double squares = 0;
+	double logs[2] = {0, 0}, squares[2] = {0, 0};
 	for (size_t i = 0; i < set->count; i++)
 		counted &= set->runs[i].counted > 0;
 	for (size_t i = 0; i < set->count; i++) {
 		const struct run_size *run = &set->runs[i];
 		size_t side = run->side == SP_DIFF_NEW;
 		double weight = counted ? run->counted : run->weight;
-		total.weight[side] += weight / (double)set->side_counts[side];
-		total.logs[side] += log(fmax(weight, 1)) / (double)set->side_counts[side];
+		double runs = set->side_counts[side];
+		total.weight[side] += weight / runs;
+		total.lows[side] += fmax(weight, 1) / runs;
+		total.highs[side] += (fmax(weight, 1) + (counted ? 0 : run->unknown)) / runs;
+		logs[side] += log(fmax(weight, 1)) / runs;
 	}
 	for (size_t i = 0; i < set->count; i++) {
 		const struct run_size *run = &set->runs[i];
 		double weight = counted ? run->counted : run->weight;
-		squares += pow(log(fmax(weight, 1)) - total.logs[run->side == SP_DIFF_NEW], 2);
+		size_t side = run->side == SP_DIFF_NEW;
+		squares[side] += pow(log(fmax(weight, 1)) - logs[side], 2);
 	}
-	double df = freedom(set);
-	double error = df > 0 ? sqrt(squares / df * inverse_runs(set)) : INFINITY;
-	const struct change_errors errors = {error, error};
+	const double df = freedom(set);
+	double variances[2], means[2], dfs[2];
+	for (size_t side = 0; side < 2; side++) {
+		double runs = set->side_counts[side];
+		variances[side] = is_by_side(set) ? squares[side] / (runs - 1)
+				  : df > 0	  ? (squares[0] + squares[1]) / df
+						  : INFINITY;
+		means[side] = variances[side] / runs;
+		dfs[side] = runs - 1;
+	}
+	const double error = sqrt(means[0] + means[1]);
+	const struct change_errors errors = {
+		.test = error,
+		.interval = error,
+		.one = sqrt(variances[0] + variances[1]),
+		.df = is_by_side(set) ? welch_freedom(means, dfs) : df,
+	};
 	const struct test_family family = {.risk = set->risk, .tests = 1, .most_times = 1};
 	set_change(set, &total, &errors, &family, change);
 	if (set->by_share)

@@ -12,6 +12,7 @@ struct row_sums {
 struct run_size {
 	enum sp_diff_side side;
 	double weight, samples;
+	double unknown; /* weight of lost samples, of any row or of other processes */
 	double counted; /* weight by an exact count; 0: unknown */
 };
 
@@ -26,10 +27,12 @@ struct run_set {
 
 /* A row's values, the mean over the runs of each side. */
 struct measured_row {
-	double logs[2];
+	double lows[2], highs[2]; /* weight or share with half a sample, without and with all lost
+				   * samples of unknown rows */
 	double weight[2]; /* or share */
 	double samples[2];
-	double factor; /* φ: variance between runs, as a multiple of that of sampling */
+	double factors[2]; /* φ of each side: variance between runs, as a multiple of that of
+			    * sampling; a common one if both have as many runs */
 };
 
 /* Measures a row that has sums[i] in run i. */

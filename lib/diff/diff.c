@@ -256,6 +256,9 @@ struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side,
 		.side = side,
 		.weight = (double)profile->shown_weight * scale,
 		.samples = profile->shown_samples,
+		.unknown = profile->samples ? (double)profile->weight / (double)profile->samples *
+						      (double)profile->lost_unknown
+					    : 0,
 	};
 	diff->unit_differs |= diff->runs.count > 1 && diff->is_time != profile->weight_is_time;
 	diff->is_time = profile->weight_is_time;

@@ -58,7 +58,9 @@ static void focus_cpu(const struct analysis_view *view, const struct sp_loss *lo
 	focus->cpu_share = (double)most / (double)total;
 }
 
-/* Writes when and where losses happened: ", 96% of them on CPU 1, most between 1.20 s and 1.45 s". */
+/*
+ * Writes when and where losses happened: ", 96% of them on CPU 1, most between 1.20 s and 1.45 s".
+ */
 static void describe_focus(const struct analysis_view *view, const struct sp_loss *losses,
 			   size_t count, char *text, size_t size)
 {
@@ -80,8 +82,8 @@ static void describe_focus(const struct analysis_view *view, const struct sp_los
 	    focus.end_ns < focus.begin_ns)
 		return;
 	/*
-	 * The kernel reports a loss when the ring buffer has room again, so the record's time is the
-	 * loss's end.
+	 * The kernel reports a loss when the ring buffer has room again, so the record's time is
+	 * the loss's end.
 	 */
 	if (focus.end_ns - focus.begin_ns < duration_ns / 5 * 4)
 		snprintf(text + strlen(text), size - strlen(text),
@@ -114,7 +116,8 @@ static const char *loss_remedy(const struct analysis_view *view, uint16_t event,
 		snprintf(text, size, "record %s (%s), or to a faster disk (-o FILE)",
 			 waits ? "fewer waits" : "at a lower rate", rate);
 	else if (attr->write_backward)
-		snprintf(text, size, "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
+		snprintf(text, size,
+			 "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
 			 "overwrite mode loses samples while it reads the buffers", rate);
 	else if (larger_rings_option(view, rings))
 		snprintf(text, size, "record with larger ring buffers: %s", rings);
@@ -147,9 +150,9 @@ static void find_event_losses(const struct analysis_view *view, uint16_t event,
 			      const struct sp_loss *losses, size_t count)
 {
 	const struct sp_profile *profile = &view->recording->totals[event];
-	uint64_t own = profile->lost_own;
-	char where[200], lost[FINDING_TEXT], owns[FINDING_TEXT], share[FINDING_TEXT], of_all[80] = "";
-	char remedy[200];
+	uint64_t own = profile->lost_own + profile->lost_unknown;
+	char where[200], lost[FINDING_TEXT], owns[FINDING_TEXT], share[FINDING_TEXT];
+	char remedy[200], of_all[80] = "";
 	bool metadata = is_dummy(view_attr(view, event));
 	/* Losses that concern only other processes need no finding. */
 	if (!profile->lost || (!metadata && !own))
@@ -170,7 +173,10 @@ static void find_event_losses(const struct analysis_view *view, uint16_t event,
 		.share = (double)own / all,
 		.remedy = loss_remedy(view, event, remedy, sizeof(remedy)),
 	};
-	if (own < profile->lost)
+	if (profile->lost_unknown)
+		snprintf(of_all, sizeof(of_all),
+			 ", of the target or of other processes on these CPUs");
+	else if (own < profile->lost)
 		snprintf(of_all, sizeof(of_all), "; %s across all processes on these CPUs",
 			 count_text(profile->lost, lost));
 	double attaching = view->read->sideband.attaching_share;
@@ -178,8 +184,9 @@ static void find_event_losses(const struct analysis_view *view, uint16_t event,
 		snprintf(where + strlen(where), sizeof(where) - strlen(where),
 			 ", %s while attaching", share_text(attaching, share));
 	finding_add(view, &finding, "%s%s sample%s of %s (%s) lost%s%s",
-		    *of_all ? "about " : "", count_text(own, owns), plural(own),
-		    profile->event, share_text(finding.share, share), of_all, where);
+		    profile->lost_unknown ? "up to " : *of_all ? "about " : "",
+		    count_text(own, owns), plural(own), profile->event,
+		    share_text(finding.share, share), of_all, where);
 }
 
 void find_losses(const struct analysis_view *view)

@@ -61,7 +61,7 @@ static uint64_t higher_hz(const struct analysis_view *view, size_t event)
 	const struct sp_profile *profile = &view->recording->totals[event];
 	bool is_timed = !attr->freq && record_is_clock(attr->type, attr->config) &&
 			attr->sample_period;
-	if (profile->lost_own || profile->throttled_count)
+	if (profile->lost_own || profile->lost_unknown || profile->throttled_count)
 		return 0;
 	return sp_higher_rate_hz(is_timed ? 1000000000 / attr->sample_period
 				 : attr->freq ? attr->sample_freq : 0,
@@ -152,8 +152,8 @@ static void add_lacking(const struct analysis_view *view, const struct sp_profil
 	double all = (double)profile->weight + (double)profile->missing_weight;
 	double missing_part = (double)profile->missing_weight / all;
 	double others_part = fmin((double)profile->unplaced_weight / all, 1);
-	bool lacks = !known && !profile->lost_own && !profile->throttled_ns &&
-		     missing_part >= LACKING_LEAST;
+	bool lacks = !known && !profile->lost_own && !profile->lost_unknown &&
+		     !profile->throttled_ns && missing_part >= LACKING_LEAST;
 	/* The other finding's weight may be of these rows, too. */
 	bool moves = others_part >= LACKING_LEAST && profile->unplaced_weight > known;
 	if (!profile->weight_is_time || !profile->weight || !(lacks || moves))

@@ -30,6 +30,7 @@ struct sp_losses {
 	struct u64map read_index;    /* event id -> index in read_lost */
 	VEC(uint64_t) read_lost;
 	bool counted;                /* some event has the kernel's own count */
+	bool filtered;               /* events are on whole CPUs, and samples of others left out */
 	uint64_t noted, noted_own;   /* by the last note about losses of other processes; 0: none */
 	struct { VEC(struct sp_loss); } moments;
 	struct { VEC(struct sp_throttling); } throttlings;
@@ -199,10 +200,12 @@ static void add_note(struct sp_losses *losses, const struct sp_record *record)
 {
 	struct sp_note note;
 	uint64_t lost, own;
-	if (!sp_record_note(record, &note) || !note_lost_own(&note, &lost, &own) || own >= lost)
+	if (!sp_record_note(record, &note) || !note_lost_own(&note, &lost, &own) || own > lost)
 		return;
-	losses->noted = lost;
-	losses->noted_own = own;
+	losses->filtered = true;
+	/* A file of a rotation begins with a note without losses. */
+	losses->noted = lost ? lost : losses->noted;
+	losses->noted_own = lost ? own : losses->noted_own;
 }
 
 struct sp_error *sp_losses_add(struct sp_losses *losses, const struct sp_record *record)
@@ -254,9 +257,16 @@ uint64_t sp_losses_count(const struct sp_losses *losses, size_t event)
 uint64_t sp_losses_own(const struct sp_losses *losses, size_t event)
 {
 	uint64_t lost = sp_losses_count(losses, event);
-	if (!losses->noted)
+	if (!losses->filtered)
 		return lost;
+	if (!losses->noted)
+		return 0;
 	return (double)lost * ((double)losses->noted_own / (double)losses->noted) + 0.5;
+}
+
+uint64_t sp_losses_unknown(const struct sp_losses *losses, size_t event)
+{
+	return losses->filtered && !losses->noted ? sp_losses_count(losses, event) : 0;
 }
 
 struct event_throttling losses_throttling(const struct sp_losses *losses, size_t event)

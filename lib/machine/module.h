@@ -49,8 +49,11 @@ struct module {
 	size_t function_count;
 };
 
-/* Returns the file of the Python function that begins at an address; "": unknown. */
-const char *module_python_file(const struct module *module, uint64_t start);
+/* Returns the Python function of an address of record/python_record.h; NULL: there is none. */
+const struct python_function *module_python_function(const struct module *module, uint64_t ip);
+
+/* Returns its file; "": unknown. */
+const char *module_python_file(const struct module *module, uint64_t ip);
 
 /* Language runtimes that generate code, and the options that make it visible to profilers. */
 

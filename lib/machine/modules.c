@@ -540,10 +540,18 @@ bool modules_add_python(struct modules *modules, const struct python_function *f
 	return slot;
 }
 
-const char *module_python_file(const struct module *module, uint64_t start)
+const struct python_function *module_python_function(const struct module *module, uint64_t ip)
 {
+	uint64_t start = python_function_of(ip);
 	size_t at = sorted_below(module->functions, module->function_count, .start, start);
-	return at < module->function_count ? module->functions[at].file : "";
+	bool found = at < module->function_count && module->functions[at].start == start;
+	return found ? &module->functions[at] : NULL;
+}
+
+const char *module_python_file(const struct module *module, uint64_t ip)
+{
+	const struct python_function *function = module_python_function(module, ip);
+	return function ? function->file : "";
 }
 
 DEFINE_ORDER(compare_functions, struct python_function, start)

@@ -309,6 +309,7 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 {
 	const struct tallies *tallies = source->tallies;
 	double n_eff = profile_n_eff(source);
+	profile->effective_samples = n_eff;
 	struct sp_row *rows = arena_alloc(arena, tallies->count * sizeof(*rows) + 1);
 	size_t count = 0;
 	if (!rows)

@@ -262,6 +262,14 @@ static void put_uncovered(struct note_output *out, const struct sp_note *note)
 		put_text(out, note->values[3] ? "; use --scope cpu" : "; use --switch-events");
 }
 
+static void put_lost_own(struct note_output *out, const struct sp_note *note)
+{
+	put_template(out, note, note->values[0]
+		? "{0} samples lost across all processes on these CPUs, about {1} of them of the "
+		  "target"
+		: "samples of other processes on these CPUs are left out");
+}
+
 static void put_uncovered_tasks(struct note_output *out, const struct sp_note *note)
 {
 	put_template(out, note, "up to {0s} s CPU time of {1} new threads and processes "
@@ -438,9 +446,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"(samples by thread: report -s tid)"},
 	[NOTE_LOST_HELPERS] = {2, true,
 		"{1} of {0} lost samples were copies that only repair stacks: they do not count"},
-	[NOTE_LOST_OWN] = {2, true,
-		"{0} samples lost across all processes on these CPUs, about {1} of them of the "
-		"target"},
+	[NOTE_LOST_OWN] = {2, true, NULL, put_lost_own},
 	[NOTE_OVERWRITTEN] = {4, true, NULL, put_overwritten},
 	[NOTE_SAMPLING_ON] = {0, true, NULL, put_sampling},
 	[NOTE_SAMPLING_OFF] = {0, true, NULL, put_sampling},

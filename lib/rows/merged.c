@@ -422,7 +422,7 @@ static uint64_t missing_weight(const struct sp_profile *profile)
 	if (profile->of_branches || profile->weight_is_latency || !profile->samples)
 		return 0;
 	double each = (double)profile->weight / (double)profile->samples;
-	double missing = each * (double)profile->lost_own +
+	double missing = each * (double)(profile->lost_own + profile->lost_unknown) +
 			 (profile->weight_is_time ? (double)profile->throttled_ns : 0);
 	return missing < 1e19 ? (uint64_t)missing : UINT64_MAX;
 }
@@ -499,6 +499,7 @@ static void sum_up(const struct workers *workers, uint16_t event, struct sp_prof
 	profile->shown_weight = shown.weight;
 	profile->lost = sp_losses_count(losses, event);
 	profile->lost_own = sp_losses_own(losses, event);
+	profile->lost_unknown = sp_losses_unknown(losses, event);
 	profile->throttled_count = throttling.count;
 	profile->throttled_ns = throttling.ns;
 	profile->weight_is_latency = samples->memory && of->attr.sample_type &
@@ -529,6 +530,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->shown_weight = weight_add(all->shown_weight, one->shown_weight);
 	all->lost += one->lost;
 	all->lost_own += one->lost_own;
+	all->lost_unknown += one->lost_unknown;
 	all->throttled_count += one->throttled_count;
 	all->throttled_ns += one->throttled_ns;
 	all->missing_weight = weight_add(all->missing_weight, one->missing_weight);

@@ -151,7 +151,8 @@ static bool misses_samples(const struct workers *workers)
 			continue;
 		vec_each (worker, workers)
 			weight += (double)worker->counted.events[event].all.weight;
-		missing += (double)sp_losses_own(losses, event) * (double)times->period +
+		uint64_t lost = sp_losses_own(losses, event) + sp_losses_unknown(losses, event);
+		missing += (double)lost * (double)times->period +
 			   (double)losses_throttling(losses, event).ns;
 		for (size_t i = 0; i < sp_losses_throttling_count(losses); i++)
 			open |= sp_losses_throttling(losses, i)->event == event &&

@@ -201,7 +201,8 @@ uint64_t sp_script_lost(const struct sp_script *script)
 	const struct sideband *sideband = &script->read.sideband;
 	uint64_t lost = 0;
 	for (size_t i = 0; i < sideband->layout->event_count; i++)
-		lost += sp_losses_own(sideband->losses, i);
+		lost += sp_losses_own(sideband->losses, i) +
+			sp_losses_unknown(sideband->losses, i);
 	return lost;
 }
 

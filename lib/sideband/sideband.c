@@ -106,14 +106,19 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 					    ((double)noted.values[0] + (double)noted.values[1] +
 					     (double)noted.values[2]);
 	size_t size = sp_note_text(&noted, NULL, 0) + 1;
+	/* The last estimate counts. */
+	struct note *note = NULL;
+	vec_each (earlier, &sideband->notes)
+		note = noted.kind == NOTE_LOST_OWN && earlier->of_losses ? earlier : note;
 	char *text = arena_alloc(&sideband->arena, size);
-	struct note *note = text ? vec_push(&sideband->notes) : NULL;
+	note = !text ? NULL : note ?: vec_push(&sideband->notes);
 	NEED(note);
 	sp_note_text(&noted, text, size);
 	*note = (struct note){.text = text, .time_ns = noted.time_ns,
 			      .stack_bytes = note_stack_bytes(&noted),
 			      .of_pages = note_is_of_pages(&noted),
-			      .hidden = note_hidden(&noted)};
+			      .hidden = note_hidden(&noted),
+			      .of_losses = noted.kind == NOTE_LOST_OWN};
 	if (noted.kind == NOTE_PYTHON_DROPPED && noted.value_count > 2) {
 		note->python_missing = noted.values[0];
 		note->python_calls = noted.values[1];

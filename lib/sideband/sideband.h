@@ -31,6 +31,7 @@ struct note {
 	uint64_t stack_bytes;        /* value of note_stack_bytes() */
 	bool of_pages;               /* value of note_is_of_pages() */
 	unsigned int hidden;         /* value of note_hidden() */
+	bool of_losses;              /* NOTE_LOST_OWN */
 	/* NOTE_PYTHON_DROPPED: interpreter calls without a Python function, and all; else 0 */
 	uint64_t python_missing, python_calls;
 	unsigned int python_remedy; /* enum note_python */

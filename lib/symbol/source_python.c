@@ -7,7 +7,6 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
-#include "base/vec.h"
 #include "record/python_record.h"
 
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
@@ -20,21 +19,12 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	return NULL;
 }
 
-static const struct python_function *find_function(const void *opened, uint64_t ip)
-{
-	const struct module *module = opened;
-	uint64_t start = python_function_of(ip);
-	size_t at = sorted_below(module->functions, module->function_count, .start, start);
-	if (at == module->function_count || module->functions[at].start != start)
-		return NULL;
-	return &module->functions[at];
-}
-
 /* The offset is an address of record/python_record.h: a function and a line. */
 static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		       struct found *ret)
 {
-	const struct python_function *function = find_function(opened, location->offset);
+	const struct python_function *function =
+		module_python_function(opened, location->offset);
 	(void)diagnosis;
 	if (!function)
 		return false;
@@ -77,7 +67,8 @@ static struct sp_error *names_frames(void *opened, const uint64_t *offsets, size
 	const struct source_frame *last = NULL;
 	uint64_t last_start = 0;
 	for (size_t i = 0; i < count; i++) {
-		const struct python_function *function = find_function(opened, offsets[i]);
+		const struct python_function *function =
+			module_python_function(opened, offsets[i]);
 		uint32_t line = python_line_of(offsets[i]);
 		if (!function)
 			continue;

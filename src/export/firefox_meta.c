@@ -129,6 +129,8 @@ static void write_extra(struct firefox *firefox)
 		write_text_fact(json, "Event", firefox->profile->event);
 		write_count_fact(json, "Samples", firefox->profile->shown_samples);
 		write_count_fact(json, "Lost samples", firefox->profile->lost_own);
+		write_count_fact(json, "Lost samples of the target or of others",
+				 firefox->profile->lost_unknown);
 		write_count_fact(json, "Throttled periods", firefox->profile->throttled_count);
 		write_count_fact(json, "Complete stacks",
 				 firefox->profile->stacks[SP_STACK_COMPLETE]);

@@ -32,6 +32,7 @@ void notes_put_event(const struct sp_profile *profile, struct buffer *text)
 	if (profile->shown_samples != profile->samples)
 		put_count(text, profile->shown_samples, "of them pass the filters");
 	put_count(text, profile->lost_own, "samples lost");
+	put_count(text, profile->lost_unknown, "samples lost, of the target or of others");
 	put_count(text, profile->throttled_count, "times throttled");
 	put_count(text, profile->stacks[SP_STACK_COMPLETE], "complete stacks");
 	put_count(text, notes_truncated_stacks(profile), "truncated stacks");

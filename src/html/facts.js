@@ -16,7 +16,8 @@ function showLimits(panel) {
 	found.append(...profile.findings.map(findingItem));
 	text.append(element("h2", "", "What limits these data"));
 	text.append(profile.findings.length ? found : element("p", "", "Nothing is known to limit these data."));
-	const facts = [["Samples", event.samples], ["Lost samples", event.lostOwn], ["Times throttled", event.throttledCount]];
+	const facts = [["Samples", event.samples], ["Lost samples", event.lostOwn],
+		["Lost samples of this program or of others", event.lostUnknown], ["Times throttled", event.throttledCount]];
 	const names = {complete: "Complete stacks", truncated: "Truncated stacks",
 		no_unwind_info: "Stacks that end where unwind information is missing",
 		bad_memory: "Stacks that end at unreadable memory", depth_limit: "Stacks at the depth limit",

@@ -345,10 +345,12 @@ static void put_event(struct head_writing *writing, const struct head *head, siz
 	json_string(json, "unit", unit);
 	json_unsigned(json, "samples", profile->samples);
 	json_unsigned(json, "weight", profile->weight);
+	json_double(json, "effectiveSamples", profile->effective_samples);
 	json_unsigned(json, "shownSamples", profile->shown_samples);
 	json_unsigned(json, "shownWeight", profile->shown_weight);
 	json_unsigned(json, "lost", profile->lost);
 	json_unsigned(json, "lostOwn", profile->lost_own);
+	json_unsigned(json, "lostUnknown", profile->lost_unknown);
 	json_unsigned(json, "throttledNs", profile->throttled_ns);
 	json_unsigned(json, "throttledCount", profile->throttled_count);
 	json_unsigned(json, "missingWeight", profile->missing_weight);

@@ -630,6 +630,13 @@ function interval(share, samples) {
 	return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }
 
+// Returns the interval of a share of a part with `samples` of an event's samples. Exact shares are points, and
+// samples of different weights count as fewer, as in the table of the whole recording.
+function intervalOfPart(event, share, samples) {
+	return event.effectiveSamples === null ? [share, share]
+		: interval(share, event.samples ? samples * event.effectiveSamples / event.samples : 0);
+}
+
 // Returns the rows of functions in a tree of callees, with shares of `whole` and of the tree. `intervalOf` returns
 // the interval of a share of samples.
 function functionRows(tree, functionCount, whole, intervalOf = interval) {
@@ -738,5 +745,5 @@ function matchingNodes(tree, matches, root) {
 if (typeof module !== "undefined")
 	module.exports = {decodeTree, decodeCells, statesOfNodes, groupFunctions, ownOf,
 		filterStacks, calleesTree, callersTree, timeTree, addProcesses, processTree, pairsOf,
-		butterfly, functionRows, analysedRows, interval, weightOf, matchFunctions, matchingNodes,
+		butterfly, functionRows, analysedRows, interval, intervalOfPart, weightOf, matchFunctions, matchingNodes,
 		isQuickPattern, Tree, Columns};

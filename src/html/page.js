@@ -27,7 +27,9 @@ function showHeader() {
 			: {wall: " of threads' time", "off-cpu": " of threads' time", latency: " of processes' lifetimes"}[profile.mode] || ""));
 	else if (event.weight && event.weight !== event.samples && !profile.comparison)
 		facts.push(`${grouped(event.weight)} ${event.name}`);
-	if (event.lostOwn)
+	if (event.lostUnknown)
+		facts.push(`up to ${grouped(event.lostUnknown)} lost, of this program or of others`);
+	else if (event.lostOwn)
 		facts.push(event.lostOwn === event.lost ? `${grouped(event.lost)} lost`
 			: `up to ${grouped(event.lost)} lost, about ${grouped(event.lostOwn)} of them of this program`);
 	if (profile.filtered)

@@ -98,7 +98,7 @@ function percentText(share) {
 // Returns the interval of a share; unknown (NaN) in modes of time: waits of different length have different errors,
 // which the page does not have.
 function partInterval(share, samples) {
-	return profile.mode !== "cpu" ? [NaN, NaN] : interval(share, samples);
+	return profile.mode !== "cpu" ? [NaN, NaN] : intervalOfPart(currentEvent(), share, samples);
 }
 
 // Returns an interval's text, "" if it is unknown (NaN), or would be zeros only. `mark`: "~" or "*", if

@@ -476,6 +476,8 @@ static void put_json(const struct explanation *explanation, FILE *out)
 	json_unsigned(&json, "weight", profile->weight);
 	json_unsigned(&json, "lost", profile->lost);
 	json_unsigned(&json, "lost_own", profile->lost_own);
+	if (profile->lost_unknown)
+		json_unsigned(&json, "lost_unknown", profile->lost_unknown);
 	if (profile->mode != SP_MODE_CPU)
 		times_write_json(&json, "times", &profile->times);
 	json_begin_lines(&json, "hot", '[');

@@ -142,6 +142,14 @@ struct sp_share report_interval(const struct report *report, const struct sp_sha
 	return share;
 }
 
+struct sp_share row_order_interval(const struct report *report, const struct sp_row *row,
+				   char *mark_ret)
+{
+	return report_interval(report, &row_order_weight(report, row)->share,
+			       report_by_total(report) ? row->total_between : row->self_between,
+			       mark_ret);
+}
+
 const char *report_range(const struct report *report, const struct sp_weight *weight,
 			 const struct sp_between *between, int decimals, char buffer[FORMAT_SIZE])
 {
@@ -158,13 +166,9 @@ const char *report_range(const struct report *report, const struct sp_weight *we
 bool report_shows_mark(const struct report *report, const struct sp_profile *profile,
 		       size_t row_count, char mark)
 {
-	bool by_total = report_by_total(report);
 	char found = '\0';
-	for (size_t i = 0; i < row_count && found != mark; i++) {
-		const struct sp_row *row = sp_profile_row(profile, i);
-		report_interval(report, &row_order_weight(report, row)->share,
-				by_total ? row->total_between : row->self_between, &found);
-	}
+	for (size_t i = 0; i < row_count && found != mark; i++)
+		row_order_interval(report, sp_profile_row(profile, i), &found);
 	return found == mark;
 }
 

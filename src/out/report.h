@@ -144,6 +144,10 @@ const struct sp_weight *row_order_weight(const struct report *report, const stru
 struct sp_share report_interval(const struct report *report, const struct sp_share *within,
 				const struct sp_between *between, char *mark_ret);
 
+/* Returns that interval of the weight by which rows are ordered. */
+struct sp_share row_order_interval(const struct report *report, const struct sp_row *row,
+				   char *mark_ret);
+
 /* Formats that interval, with its mark. Returns `buffer`. */
 const char *report_range(const struct report *report, const struct sp_weight *weight,
 			 const struct sp_between *between, int decimals, char buffer[FORMAT_SIZE]);

@@ -310,6 +310,8 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	json_unsigned(json, "weight", profile->weight);
 	json_unsigned(json, "lost", profile->lost);
 	json_unsigned(json, "lost_own", profile->lost_own);
+	if (profile->lost_unknown)
+		json_unsigned(json, "lost_unknown", profile->lost_unknown);
 	json_begin(json, "throttled", '{');
 	json_unsigned(json, "count", profile->throttled_count);
 	json_unsigned(json, "ns", profile->throttled_ns);

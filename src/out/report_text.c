@@ -162,6 +162,9 @@ void report_describe_lost(const struct sp_profile *profile, char *text, size_t s
 	else if (profile->lost && profile->lost_own == profile->lost)
 		snprintf(text, size, "%s lost (%s)", format_count(profile->lost, count),
 			 format_share_short(share_of(profile->lost, all), share));
+	else if (profile->lost_unknown)
+		snprintf(text, size, "up to %s lost, of this workload or of others on these CPUs",
+			 format_count(profile->lost_unknown, count));
 	else if (profile->lost_own)
 		snprintf(text, size,
 			 "up to %s lost on these CPUs, about %s of them this workload's",
@@ -415,8 +418,9 @@ void report_write_empty(const struct report *report, const struct sp_profile *pr
 		snprintf(what, sizeof(what),
 			 "No samples in the readable part of the damaged file.");
 		remedy = "Compare its size with the original's: the copy may be incomplete.";
-	} else if (profile->lost_own) {
-		snprintf(what, sizeof(what), "All samples of this event were lost.");
+	} else if (profile->lost_own || profile->lost_unknown) {
+		snprintf(what, sizeof(what), "All samples of this event were lost%s.",
+			 profile->lost_own ? "" : ", or none was of the target");
 		remedy = "Record again with larger ring buffers (-m) or a lower rate (-F).";
 	} else if (is_of_one_pmu(report, profile)) {
 		snprintf(what, sizeof(what), "No samples: the target did not run on the CPUs that "

@@ -64,6 +64,7 @@ void row_view_set(struct row_view *rows, const struct report *report,
 {
 	bool by_total = report_by_total(report);
 	bool all_dsos = rows->all_dsos;
+	char mark;
 	row_view_deinit(rows);
 	rows->all_dsos = all_dsos;
 	rows->least = report->row_limit;
@@ -77,7 +78,7 @@ void row_view_set(struct row_view *rows, const struct report *report,
 		qsort(rows->cells, profile->row_count, sizeof(*rows->cells),
 		      by_total ? compare_total : compare_self);
 	for (size_t i = 0; i < profile->row_count; i++) {
-		double high = row_order_weight(report, rows->cells[i].row)->share.high;
+		double high = row_order_interval(report, rows->cells[i].row, &mark).high;
 		rows->most = high > rows->most ? high : rows->most;
 	}
 	row_view_search(rows, NULL);
@@ -375,7 +376,10 @@ static void write_line(const struct row_view *rows, const struct row_view_line *
 		write_node(rows, line, out);
 		return;
 	}
-	write_bar(rows, &row_order_weight(rows->report, line->cells->row)->share, out);
+	/* The bar has the interval that the line states. */
+	char mark;
+	const struct sp_share share = row_order_interval(rows->report, line->cells->row, &mark);
+	write_bar(rows, &share, out);
 	table_write_row(&rows->table, line->cells, out);
 }
 

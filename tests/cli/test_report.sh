@@ -427,6 +427,52 @@ prints "and bound the shares" \
  "cause": "lost"
 END
 
+# An interrupted recording lacks the estimate: the losses may be of others, and are no fact of the target's.
+recording killed.data <<'END'
+event cpu-clock
+comm 7 7 demo
+mmap 7 0x400000 0x10000 0 /nowhere/demo
+note 0 #44:0:0
+sample 0 7 7 0 1000 100 0x400010
+sample 0 7 7 0 2000 100 0x400010
+sample 0 7 7 0 3000 100 0x400040
+full 0 60 4000
+END
+prints "losses of an interrupted recording are of unknown programs" \
+	sh -c '"$SPROF" report -i killed.data -s comm | tr "\n" " " | tr -s " " |
+		grep -oE "up to 60 (samples of|lost)[^;,.]*, of [^.;,]*"' <<'END'
+up to 60 samples of cpu-clock (95%) lost, of the target or of other processes on these CPUs
+up to 60 lost, of this workload or of others on these CPUs
+END
+prints "they bound the shares, and are no number of the target's" \
+	sh -c '"$SPROF" report -i killed.data -s comm --format json | tr "," "\n" |
+		grep -E "lost\"|lost_own|lost_unknown|missing_w|self_least"' <<'END'
+   "lost": 60
+   "lost_own": 0
+   "lost_unknown": 60
+   "missing_weight": 6000
+ "self_least": 0.04761904762
+  {"kind": "lost"
+ "cause": "lost"
+END
+"$SPROF" info -i killed.data --format json >killed.json
+check "info has them" grep -q '"lost": 60, "lost_own": 0, "lost_unknown": 60' killed.json
+"$SPROF" info -i killed.data >killed.txt
+check "in words, too" grep -q '60 samples of the target or of other processes on these CPUs were lost' killed.txt
+# The last estimate counts. A file of a rotation begins with a note without losses.
+recording twice.data <<'END'
+event cpu-clock
+comm 7 7 demo
+note 0 #44:0:0
+note 1 #44:30:3
+note 2 #44:60:12
+note 3 #44:0:0
+sample 0 7 7 0 3000 100 0x400040
+full 0 60 4000
+END
+"$SPROF" info -i twice.data --format json >twice.json
+check "the last estimate counts" grep -q '"lost": 60, "lost_own": 12, "freq_hz"' twice.json
+
 # Each event is a sample: shares are exact, unless some are lost.
 each() {
 	recording each.data <<END

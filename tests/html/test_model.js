@@ -344,6 +344,10 @@ const cases = {
 		close(high, 0.59617);
 		close(model.interval(0, 10)[1], 0.27753);
 		assert.deepStrictEqual(model.interval(0, 0), [0, 1]);
+		// Unequal weights, and shares that are exact
+		assert.deepStrictEqual(model.intervalOfPart({samples: 400, effectiveSamples: 100}, 0.3, 200),
+			model.interval(0.3, 50));
+		assert.deepStrictEqual(model.intervalOfPart({samples: 4, effectiveSamples: null}, 0.3, 2), [0.3, 0.3]);
 	},
 	"searches that would take too long are plain text"() {
 		for (const text of ["main", "^std::.*sort$", "a|b", "[a-z]+_lock", "operator\\+", "(one|two)_read", "x{2,3}"])

@@ -86,6 +86,30 @@ stopped() {
 }
 noisy stopped
 
+# A recorder of CPUs that others keep busy is killed. Its idle target lost next to nothing.
+killed() {
+	"$busy" 2 2 >"$tmp/out" 2>&1 &
+	others=$!
+	"$SPROF" record --no-adapt -F 4999 --scope cpu --call-graph fp -m 4 -o "$tmp/data" -- \
+		sleep 5 >"$tmp/out" 2>"$tmp/err" &
+	recorder=$!
+	sleep 0.4
+	kill -STOP $recorder
+	sleep 0.2
+	kill -CONT $recorder
+	sleep 0.6
+	kill -KILL $recorder $others
+	wait $recorder $others 2>"$tmp/out"
+	comment "$(of samples) samples, $(of lost) lost, $(of lost_own) of them of the target"
+	check "a killed recorder has noted whose losses they were" \
+		test "$(of lost)" -gt 20 -a $(($(of lost_own) * 4)) -lt "$(of lost)" -a -z "$(of lost_unknown)"
+}
+if "$SPROF" record -q --scope cpu -o "$tmp/data" true 2>"$tmp/err"; then
+	noisy killed
+else
+	skip "a killed recorder has noted whose losses they were" "$(tail -n 1 "$tmp/err")"
+fi
+
 # The end of record and the report propose one size of ring buffers.
 one_size() { # NAME OPTION...
 	name=$1

@@ -32,9 +32,11 @@ SP_API uint64_t sp_losses_count(const struct sp_losses *losses, size_t event);
 
 /*
  * Returns how many of these belong to the target: all, unless the recorder has noted that events on
- * whole CPUs lost samples of other processes, too. It states one ratio for all events.
+ * whole CPUs lost samples of other processes, too. It states one ratio for all events. 0 if an
+ * interrupted recording lacks the ratio; sp_losses_unknown() then returns all of them, else 0.
  */
 SP_API uint64_t sp_losses_own(const struct sp_losses *losses, size_t event);
+SP_API uint64_t sp_losses_unknown(const struct sp_losses *losses, size_t event);
 
 /* Loss at one time, reported by a record of that time. */
 struct sp_loss {

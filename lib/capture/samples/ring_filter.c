@@ -314,14 +314,18 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 	}
 	if (!error)
 		error = batch_add_ring(batch, ring, pass.run, position);
-	/* Estimates lost samples of the target, by its share of the neighbours in the ring. */
+	/*
+	 * Estimates lost samples of the target, by its share of the neighbours in the ring; without
+	 * neighbours, of all samples.
+	 */
 	struct filter_counts *counts = &filter->counts;
 	uint64_t lost = counts->lost - before.lost;
 	uint64_t kept = counts->samples - before.samples;
 	uint64_t others = counts->filtered - before.filtered;
-	if (lost && others)
-		counts->lost_own += (double)lost * (double)kept / (double)(kept + others);
-	else
-		counts->lost_own += (double)lost;
+	if (lost && !kept && !others) {
+		kept = counts->samples;
+		others = counts->filtered;
+	}
+	counts->lost_own += (double)lost * (others ? (double)kept / (double)(kept + others) : 1);
 	return error_first(error, batch_release(batch, ring, end));
 }

@@ -240,6 +240,7 @@ static bool read_run(struct comparison *comparison, struct sp_ctx *ctx, struct s
 			.samples = profile->samples,
 			.lost = (double)profile->lost_own /
 				fmax(1, (double)(profile->samples + profile->lost_own)),
+			.lost_unknown = profile->lost_unknown,
 		};
 		describe_run(run, reader, sp_analysis_event(analysis, chosen));
 		run->is_part |= ranges->count > 0;
@@ -345,7 +346,7 @@ static void choose_measure(struct comparison *comparison)
 bool diff_runs_check(struct comparison *comparison)
 {
 	const struct diff_run *first = &comparison->runs[0], *lost = NULL, *rate = NULL,
-			      *cpu = NULL;
+			      *cpu = NULL, *either = NULL;
 	for (size_t i = 0; i < comparison->run_count; i++) {
 		const struct diff_run *run = &comparison->runs[i];
 		if (are_known_and_differ(run->event, first->event)) {
@@ -367,6 +368,8 @@ bool diff_runs_check(struct comparison *comparison)
 			cpu = run;
 		if (run->lost > LOST_LIMIT && (!lost || run->lost > lost->lost))
 			lost = run;
+		if (run->lost_unknown && (!either || run->lost_unknown > either->lost_unknown))
+			either = run;
 	}
 	choose_measure(comparison);
 	comparison->is_counted = !comparison->by_share;
@@ -386,6 +389,11 @@ bool diff_runs_check(struct comparison *comparison)
 				"%s lost %.0f%% of its samples; its times are scaled up, as if the "
 				"others stood for them; record with -m 32M",
 				lost->path, 100 * lost->lost);
+	if (either)
+		comparison_note(comparison,
+				"%s was interrupted before it noted the target's losses: up to "
+				"%llu samples are missing; intervals allow for them",
+				either->path, (unsigned long long)either->lost_unknown);
 	if (rate)
 		comparison_note(comparison,
 				"%s and %s have different sampling rates; sampling slows the "

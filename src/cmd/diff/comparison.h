@@ -45,6 +45,7 @@ struct diff_run {
 	uint64_t samples;
 	uint64_t counted_ns; /* exact CPU time; 0: unknown */
 	double lost;	     /* part of the samples */
+	uint64_t lost_unknown; /* lost samples of the target or of other processes */
 	bool is_part;	     /* not a whole run of one command */
 };
 

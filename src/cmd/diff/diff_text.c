@@ -388,20 +388,23 @@ double diff_runs_needed(const struct sp_change *change)
 /* Writes how many runs would decide, and the command that records them. */
 static void put_forecast(const struct comparison *comparison, double row_runs, FILE *out)
 {
-	char text[240], total[TEXT_SIZE], rows[TEXT_SIZE];
+	char total[TEXT_SIZE], rows[TEXT_SIZE];
 	double total_runs = diff_runs_needed(sp_diff_total(comparison->diff));
 	bool both = total_runs > 0 && row_runs > 0;
 	double runs = total_runs > 0 ? total_runs : row_runs;
 	if (!(runs > 0))
 		return;
-	snprintf(text, sizeof(text),
-		 "?: inconclusive. %s%s%s%s%s of each side would decide in 9 of 10 cases: "
-		 " find a change, or exclude one of 10 %%.",
-		 total_runs > 0 ? format_runs(total_runs, total) : "",
-		 total_runs > 0 ? " for the total" : "", both ? ", " : "",
-		 row_runs > 0 ? format_runs(row_runs, rows) : "",
-		 row_runs > 0 ? " for all rows" : "");
+	format_runs(row_runs, rows);
+	char *text = xasprintf("?: inconclusive. The %s needs %s of each side%s%s.",
+			       total_runs > 0 ? "total" : "least certain row",
+			       total_runs > 0 ? format_runs(total_runs, total) : rows,
+			       both ? ", the least certain row " : "", both ? rows : "");
 	put_sentence(comparison, text, out);
+	put_sentence(comparison,
+		     "With them, 9 of 10 comparisons find a change or exclude one of 10 %, if runs "
+		     "differ as much as these.",
+		     out);
+	free(text);
 	if (runs > ADVISED_MOST)
 		put_sentence(comparison,
 			     "Fewer suffice if runs are longer, or differ less on an idle machine.",

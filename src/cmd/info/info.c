@@ -17,6 +17,7 @@
 
 /* Kind of a note, as in doc/FILE.md. */
 #define SCHEDSTAT_NOTE 53
+#define LOST_OWN_NOTE 44
 
 enum info_format { INFO_TEXT, INFO_JSON };
 
@@ -64,6 +65,15 @@ static void add_note(struct info *info, const struct sp_note *note)
 	size_t size = sp_note_text(note, NULL, 0) + 1;
 	char *text = xmalloc(size);
 	sp_note_text(note, text, size);
+	/* The last estimate of losses counts. */
+	for (size_t i = 0; i < info->notes.count && note->kind == LOST_OWN_NOTE; i++) {
+		struct info_note *earlier = &info->notes.items[i];
+		if (earlier->note.kind != LOST_OWN_NOTE)
+			continue;
+		free(earlier->text);
+		*earlier = (struct info_note){.text = text, .note = *note};
+		return;
+	}
 	*list_push(&info->notes) = (struct info_note){.text = text, .note = *note};
 }
 

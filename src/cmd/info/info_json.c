@@ -13,7 +13,7 @@
 
 /* Writes an event's name and counts. `attr` is NULL for the samples without a known event. */
 static void json_event(struct json *json, const struct info *info, const char *name,
-		       uint64_t samples, uint64_t lost, uint64_t lost_own,
+		       uint64_t samples, uint64_t lost, uint64_t lost_own, uint64_t lost_unknown,
 		       const struct perf_event_attr *attr)
 {
 	struct sp_lock_in lock_in;
@@ -22,6 +22,8 @@ static void json_event(struct json *json, const struct info *info, const char *n
 	json_unsigned(json, "samples", samples);
 	json_unsigned(json, "lost", lost);
 	json_unsigned(json, "lost_own", lost_own);
+	if (lost_unknown)
+		json_unsigned(json, "lost_unknown", lost_unknown);
 	if (attr && attr->sample_period)
 		json_unsigned(json, attr->freq ? "freq_hz" : "period", attr->sample_period);
 	if (attr && info_finds_lock_in(info, attr, &lock_in)) {
@@ -211,10 +213,10 @@ void info_write_json(const struct info *info, FILE *out)
 		const struct sp_event *event = sp_reader_event(info->reader, i);
 		json_event(&json, info, event->name, info->samples[i],
 			   sp_losses_count(info->losses, i), sp_losses_own(info->losses, i),
-			   &event->attr);
+			   sp_losses_unknown(info->losses, i), &event->attr);
 	}
 	if (info->unknown)
-		json_event(&json, info, "unknown", info->unknown, 0, 0, NULL);
+		json_event(&json, info, "unknown", info->unknown, 0, 0, 0, NULL);
 	json_end_lines(&json, ']');
 	json_features(&json, info);
 	json_begin(&json, "time", '{');

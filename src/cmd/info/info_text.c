@@ -155,13 +155,15 @@ static void put_events(const struct info *info, const struct term *term, FILE *o
 {
 	put_title(term, "Events", out);
 	fprintf(out, "\n  %12s  %10s\n", "samples", "lost");
-	uint64_t others = 0;
+	uint64_t others = 0, unknown = 0;
 	for (size_t i = 0; i < info->event_count; i++) {
 		const struct sp_event *event = sp_reader_event(info->reader, i);
 		uint64_t own = sp_losses_own(info->losses, i);
 		put_event(info, term, event->name, &event->attr, info->samples[i], own, out);
 		put_lock_in(info, &event->attr, out);
-		others += sp_losses_count(info->losses, i) - own;
+		uint64_t either = sp_losses_unknown(info->losses, i);
+		others += sp_losses_count(info->losses, i) - own - either;
+		unknown += either;
 	}
 	if (info->unknown)
 		put_event(info, term, "(of events that are not in the header)", NULL, info->unknown,
@@ -169,6 +171,9 @@ static void put_events(const struct info *info, const struct term *term, FILE *o
 	if (others)
 		fprintf(out, "  About %" PRIu64 " samples of other processes on these CPUs were "
 			"lost.\n", others);
+	if (unknown)
+		fprintf(out, "  %" PRIu64 " samples of the target or of other processes on these "
+			"CPUs were lost.\n", unknown);
 	if (info->throttled)
 		fprintf(out, "  The kernel throttled events %" PRIu64 " time%s.\n", info->throttled,
 			info->throttled == 1 ? "" : "s");
