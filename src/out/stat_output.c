@@ -56,7 +56,7 @@ static void put_ranked(const struct stat_style *style, const struct stat_table *
 		put_line(style, table, ranks[p].place, event, unit_width);
 }
 
-/* Writes text without the blanks at the ends of its lines: they pad columns that are empty there. */
+/* Writes text without the blanks at the ends of its lines, which pad empty columns. */
 static void put_trimmed(const char *text, FILE *out)
 {
 	while (*text) {

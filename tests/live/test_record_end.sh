@@ -59,7 +59,7 @@ own_time() { # WORDS: those before the program
 	$group "$@" sh "$tmp/ends_slowly" "$workload/proportions" "$tmp/shutdown" >"$tmp/out" 2>"$tmp/err" &
 	recorder=$!
 	until_it test -s "$tmp/out"
-	# As timeout(1) does.
+	# The order of timeout(1).
 	kill -$own_time_signal $recorder
 	kill -$own_time_signal -$recorder
 	wait $recorder

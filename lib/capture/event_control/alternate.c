@@ -77,7 +77,8 @@ static int open_event(const struct alternate_places *options, const struct alter
 	if (fd < 0)
 		return fd;
 	bool is_other = wanted->attr.type != event->attr.type;
-	if ((event->filter && !is_other && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) ||
+	if ((event->filter && !is_other &&
+	     ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, id_ret) < 0) {
 		int errnum = errno;
 		close(fd);

@@ -179,8 +179,8 @@ void session_close(struct session *session)
 }
 
 /*
- * Returns whether the signal repeats one that asks for the end. timeout(1) sends each one twice: to this
- * process, and to the group.
+ * Returns whether the signal repeats one that asks for the end. timeout(1) sends each one twice: to
+ * this process, and to the group.
  */
 static bool is_repeat(struct session *session, const struct signalfd_siginfo *info)
 {

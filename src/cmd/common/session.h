@@ -48,7 +48,7 @@ struct session {
 	struct signalfd_siginfo last; /* last signal that asked for the end, at last_ns */
 	uint64_t last_ns;
 	bool stopped;      /* the main loop must end: after a signal, "stop", a full file or a deadline */
-	uint64_t reached;  /* atomic: bit of each signal that the command got with this process, as by ^C */
+	uint64_t reached;  /* atomic: bits of signals that the command got, too, as by ^C */
 	bool expects_term; /* this process sends SIGTERM to the command, so its end by SIGTERM is not a
 			    * failure */
 	bool failed;
@@ -80,8 +80,8 @@ bool session_open(struct session *session, const int *signals, const int *ignore
 void session_close(struct session *session);
 
 /*
- * Catches the first SIGINT, SIGTERM or SIGHUP, until session_block(): the process can remove the file that
- * it began. A second one ends the process.
+ * Catches the first SIGINT, SIGTERM or SIGHUP, until session_block(): the process can remove the
+ * file that it began. A second one ends the process.
  */
 void session_catch_early(void);
 /* Returns the caught signal; 0: none came. */
@@ -130,8 +130,8 @@ bool session_reached_group(struct session *session, const struct signalfd_siginf
 
 /*
  * Returns the next pending signal, or 0. Signals other than SIGUSR1 and SIGUSR2 set `stopped`, except
- * the first SIGINT and the first SIGTERM of the whole process group if the process `command` (0: none)
- * belongs to it: the command received them too, and its end is recorded.
+ * the first SIGINT and the first SIGTERM of the whole process group if the process `command` (0:
+ * none) belongs to it: the command received them too, and its end is recorded.
  */
 int session_read_signal(struct session *session, pid_t command);
 

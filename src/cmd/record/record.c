@@ -615,7 +615,7 @@ static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 	struct sp_error *error = sp_capture_new(ctx, &options, &recording.capture);
 	if (error) {
 		bool wrong = sp_error_code(error) == SP_ERROR_INVALID;
-		/* A call that the signal interrupted is no news. */
+		/* The error may be a call that the signal interrupted. */
 		if (is_ended_early())
 			sp_error_free(error);
 		else

@@ -519,7 +519,7 @@ static struct sp_error *start(struct stat_run *run)
 	return sp_stat_start(run->stat);
 }
 
-/* Returns whether a signal ends the runs. After one that the command got, too, the run itself goes on. */
+/* Returns whether a signal ends the runs. If the command got it, too, the run itself goes on. */
 static bool is_last(const struct counting *counting)
 {
 	return counting->session.stopped || counting->session.reached;
