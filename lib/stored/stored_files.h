@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Stored files: mapped ELF files without their debug information (except .debug_frame), for
- * unwinding and instructions. The names of their code are stored apart (stored/stored_names.h). A chunk's data,
- * in LEB128:
+ * unwinding and instructions. The names of their code are stored apart
+ * (stored/stored_names.h). A chunk's data, in LEB128:
  *
  *	size of the file
  *	number of runs; for each +offset (from the end of the run before) and size
