@@ -12,6 +12,7 @@
 #include "diag.h"
 #include "memory.h"
 #include "nearest.h"
+#include "options.h"
 #include "pager.h"
 #include "text.h"
 
@@ -266,6 +267,8 @@ static int reject_command(const char *word, bool asks_help)
 			diag_more("To record the program %s: sprof -- %s", word, word);
 		return EXIT_USAGE;
 	}
+	if (options_reject_recording(word, "sprof report"))
+		return EXIT_USAGE;
 	for (const struct command *const *command = commands; *command; command++)
 		nearest_add(&nearest, word, strlen(word), (*command)->name);
 	nearest_add(&nearest, word, strlen(word), "help");

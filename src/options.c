@@ -7,10 +7,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "command.h"
 #include "diag.h"
@@ -568,6 +570,32 @@ static bool is_option_word(const char *word)
 	return word[0] == '-' && word[1];
 }
 
+/* Returns whether the command reads a recording, -i FILE. */
+static bool has_input(const struct option_usage *usage)
+{
+	for (const struct option *option = usage->options; !is_end(option); option++)
+		if (option->name && !strcmp(option->name, "input"))
+			return true;
+	return false;
+}
+
+bool options_reject_recording(const char *path, const char *use)
+{
+	char magic[8] = "";
+	struct stat stat_;
+	if (stat(path, &stat_) || !S_ISREG(stat_.st_mode))
+		return false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool is = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		  (!memcmp(magic, "PERFILE2", sizeof(magic)) ||
+		   !memcmp(magic, "2ELIFREP", sizeof(magic)));
+	if (fd >= 0)
+		close(fd);
+	if (is)
+		diag_say("%s is a recording: %s %s", path, use, path);
+	return is;
+}
+
 /* Parses the option's argument: the attached text, or the next word. */
 static bool take_argument(struct option_scan *scan, const struct option *option,
 			  const char *attached)
@@ -582,7 +610,12 @@ static bool take_argument(struct option_scan *scan, const struct option *option,
 			 option->argument);
 		return false;
 	}
-	return option->parse(option, text);
+	bool fine = option->parse(option, text);
+	/* A list of names accepts any word, but none is the name of a recording. */
+	bool may_be_file = !fine || option->parse == option_parse_strings;
+	return !(may_be_file && text && has_input(scan->usage) &&
+		 options_reject_recording(text, "use -i")) &&
+	       fine;
 }
 
 static bool parse_long(struct option_scan *scan, const char *word)

@@ -164,9 +164,10 @@ struct sp_number_list option_numbers_list(const struct option_numbers *numbers);
  */
 void option_strings_add(struct option_strings *strings, const char *text);
 
-/* Adds `size` bytes of `text` as one item. Returns false after printing that memory is exhausted. */
 /* Returns whether the list has the text. */
 bool option_strings_has(const struct option_strings *strings, const char *text);
+
+/* Adds `size` bytes of `text` as one item. */
 void option_strings_push(struct option_strings *strings, const char *text, size_t size);
 
 /* Parses all of `text` as a number from `low` to `high`. Returns false if it is none. */
@@ -183,6 +184,12 @@ bool option_text_seconds(const char *text, const char *end, uint64_t *ret);
 
 /* Prints "-x, --name: 'TEXT' is not WANTED" and returns false. */
 bool option_reject(const struct option *option, const char *text, const char *wanted);
+
+/*
+ * Returns whether a word that must not be one is a recording's path: a regular file that begins so,
+ * in either byte order. Prints its use then, such as "use -i" or a command.
+ */
+bool options_reject_recording(const char *path, const char *use);
 
 /* Stores a mode from the first one up to `last` as an int. */
 bool option_store_mode(const struct option *option, const char *text, enum sp_mode last);

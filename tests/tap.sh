@@ -15,6 +15,8 @@
 #	                             again, up to four times in all, and keeps the last run's results.
 #	                             For cases that measure CPU time, or depend on the scheduler.
 #	                             The function makes its recording anew. With ONCE=1 it runs once.
+#	await_names FILE             waits until the names are in a recording: a process of low priority may
+#	                             still write them after the recorder's end
 #	comment TEXT                 prints TEXT in the log
 #	need_sampling [cpu]          skips all where perf_event_open is refused; sets $steady, a prefix
 #	                             for a command from which other programs must not take the CPU,
@@ -135,6 +137,14 @@ publish_programs() {
 	SPROF=$tmp/public/sprof
 	workload=$tmp/public/workload
 	export LD_LIBRARY_PATH="$tmp/public/lib"
+}
+
+await_names() {
+	names_left=120
+	until "$SPROF" info -i "$1" 2>&1 | grep -q '^  stored ' || [ $names_left = 0 ]; do
+		names_left=$((names_left - 1))
+		sleep 0.5
+	done
 }
 
 finish() {

@@ -368,6 +368,7 @@ static struct sp_error *consider(struct binary_file_search *search, struct sp_er
 			      search->was_deleted
 				      ? "report while the process still runs"
 			      : search->module->build_id_size &&
+					      module_is_distributed(search->module) &&
 					      !ctx_debuginfod(search->env->ctx) &&
 					      debuginfod_has_servers()
 				      ? OR_DEBUGINFOD

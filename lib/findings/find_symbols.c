@@ -150,8 +150,7 @@ static void collect(const struct analysis_view *view, const struct missing *miss
 						 &found.text, &found.remedy);
 		const struct runtime *runtime = machine_runtime(view->read->machine, module->pid);
 		if (runtime && found.problem == RESOLVER_NO_PERF_MAP)
-			found.remedy = runtime_remedy(
-				runtime->symbols, !view->read->sideband.has_older);
+			found.remedy = runtime->symbols;
 		add_problem(view, problems_found, &found);
 	}
 }

@@ -105,9 +105,7 @@ static const char *unwind_remedy(const struct analysis_view *view, const struct 
 {
 	if (module->is_generated) {
 		const struct runtime *runtime = machine_runtime(view->read->machine, module->pid);
-		return runtime ? runtime_remedy(runtime->stacks,
-						!view->read->sideband.has_older)
-			       : NULL;
+		return runtime ? runtime->stacks : NULL;
 	}
 	/* Runtimes have code of assemblers of their own, which write no unwind information. */
 	if (module->runtime)
@@ -346,6 +344,25 @@ static bool ends_at_pages(const struct analysis_view *view)
 	return false;
 }
 
+/*
+ * Returns the remedy for stacks that end at absent pages. The recorder makes such a page present
+ * when it first misses it; a thread that ends before has only the first copy. Frame pointers need
+ * no page between two calls.
+ */
+static const char *pages_remedy(const struct analysis_view *view, char *text, size_t size)
+{
+	const struct module *module = most_truncated(view);
+	int used = snprintf(text, size, "record for longer: only a place's first copies lack "
+			    "pages; if threads are short, ");
+	if (module && !module->is_generated && !module_is_distributed(module))
+		snprintf(text + used, size - (size_t)used,
+			 "compile %.60s with -fno-omit-frame-pointer, and record with "
+			 "--call-graph fp", module->name);
+	else
+		snprintf(text + used, size - (size_t)used, NEEDS_NO_CALLERS);
+	return text;
+}
+
 static bool is_generated(const struct analysis_view *view, uint32_t frame)
 {
 	return frame < view->names->frames.count && view->names->frames.items[frame].module &&
@@ -442,8 +459,10 @@ static void find_event_truncation(const struct analysis_view *view, uint16_t eve
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
 	const char *why, *cfi_remedy = blind ? unwind_remedy(view, blind, &why) : NULL;
-	const char *copy_more = unwound ? copy_remedy(view, attr, ends[SP_STACK_TRUNCATED], copies,
-						      sizeof(copies)) : NULL;
+	const char *copy_more = pages ? pages_remedy(view, copies, sizeof(copies))
+				: unwound ? copy_remedy(view, attr, ends[SP_STACK_TRUNCATED], copies,
+							sizeof(copies))
+					  : NULL;
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
 	bool led = frame_pointers_lead(profile);
 	const char *frame_pointers = runtime_is_go(view)
@@ -457,7 +476,7 @@ static void find_event_truncation(const struct analysis_view *view, uint16_t eve
 			      "function)"
 		 : !strcmp(copy_more, SHOW_ENDS) ? "of stacks are truncated"
 			    : "of stacks are truncated (larger than the recorded copy)",
-		 pages ? NULL : copy_more ?: frame_pointers},
+		 copy_more ?: frame_pointers},
 		{profile->limited, "max_stack", "of stacks are truncated (deeper than --max-stack)",
 		 "report without --max-stack"},
 		{ends[SP_STACK_DEPTH_LIMIT] - profile->limited, "depth_limit",
@@ -475,7 +494,8 @@ static void find_event_truncation(const struct analysis_view *view, uint16_t eve
 		{ends[SP_STACK_SKIPPED], "skipped",
 		 "of stacks have no user callers (the recorder was overloaded)", slower},
 		{ends[SP_STACK_SWITCHED], "switched",
-		 "of stacks are truncated (signal handler on an alternate stack)", NULL},
+		 "of stacks are truncated (signal handler on an alternate stack)",
+		 NEEDS_NO_CALLERS},
 		{ends[SP_STACK_DEFERRED], "deferred",
 		 "of stacks have no user callers (the deferred user call chain is missing)",
 		 deferred},
@@ -483,7 +503,7 @@ static void find_event_truncation(const struct analysis_view *view, uint16_t eve
 		 "of stacks were unwound partly by frame pointer (callers may be missing)",
 		 led ? NULL : cfi_remedy},
 		{profile->shortened, "shortened",
-		 "of stacks have no middle frames (too deep for a record)", NULL},
+		 "of stacks have no middle frames (too deep for a record)", NEEDS_NO_CALLERS},
 	};
 	for (size_t i = 0; i < count_of(shares); i++)
 		add_truncation(view, profile, &shares[i]);

@@ -19,6 +19,7 @@ const struct finding_source finding_sources[] = {
 	{"lock-in", find_lock_in},
 	{"late samples", find_late_samples},
 	{"preempted threads", find_preempted},
+	{"inlined callees", find_inlined},
 	{"samples without branches", find_branchless},
 	{"counting", find_multiplexing},
 	{"unfinished recording", find_unfinished, .in_order = true},

@@ -4,6 +4,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/findings/finding.c lib/findings/finding.h \
 	lib/findings/findings.c lib/findings/findings.h \
 	lib/findings/late_samples.c \
+	lib/findings/find_inlined.c \
 	lib/findings/find_lock_in.c \
 	lib/findings/find_preempted.c \
 	lib/findings/find_losses.c \

@@ -33,6 +33,9 @@ void find_lock_in(const struct analysis_view *view);
 /* Findings on clock samples that were taken after the code that they are of. */
 void find_late_samples(const struct analysis_view *view);
 
+/* Remark on generated code that may include inlined callees. */
+void find_inlined(const struct analysis_view *view);
+
 /* Remark on time of preempted threads, which has no stacks of its own. */
 void find_preempted(const struct analysis_view *view);
 

@@ -62,6 +62,18 @@ char *generated_function(const char *symbol)
 	return strndup(symbol, length_without_level(symbol));
 }
 
+bool generated_may_inline(const char *symbol)
+{
+	for (size_t i = 0; i < count_of(v8_kinds); i++) {
+		size_t size = strlen(v8_kinds[i].prefix);
+		if (!strncmp(symbol, v8_kinds[i].prefix, size))
+			return symbol[size] == '*';
+	}
+	/* A method with its parameters; other kinds of V8 begin with a word and a colon. */
+	size_t size = strcspn(symbol, "(:");
+	return size && symbol[size] == '(' && symbol[size - 1] != ' ';
+}
+
 char *generated_unnamed(const struct machine *machine, const struct module *module)
 {
 	const struct runtime *runtime = machine_runtime(machine, module->pid);

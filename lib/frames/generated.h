@@ -20,6 +20,12 @@ static inline bool generated_has(const struct frame *frame)
 char *generated_function(const char *symbol);
 
 /*
+ * Returns whether a symbol of a perf map or jitdump is code into which V8's optimizing compiler or
+ * Java's compilers may have inlined calls.
+ */
+bool generated_may_inline(const char *symbol);
+
+/*
  * Returns the name of a module's code without symbols: "[Java JIT]", or "[JIT]" if the runtime is
  * unknown. malloc'ed; NULL when out of memory.
  */

@@ -108,11 +108,31 @@ bool names_is_collector(const struct frame *frame)
 
 static bool is_in_system_folder(const char *path)
 {
-	static const char *const folders[] = {"/lib", "/usr", "/nix", "/gnu", "/snap"};
+	static const char *const folders[] = {"/lib", "/usr", "/bin", "/nix",
+					      "/gnu", "/snap"};
 	for (size_t i = 0; i < count_of(folders); i++)
 		if (!strncmp(path, folders[i], strlen(folders[i])))
 			return true;
 	return *path != '/';
+}
+
+/*
+ * Returns whether the file is an installed shell or interpreter without a JIT compiler, which runs
+ * the user's scripts. Others are runtimes (machine/module.h).
+ */
+static bool is_script_runner(const struct module *module)
+{
+	static const char *const programs[] = {
+		"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh",
+		"busybox", "perl", "tclsh", "awk", "gawk", "mawk", "java", "guile",
+	};
+	/* A version may follow. */
+	size_t size = strcspn(module->name, "0123456789.-");
+	bool is = false;
+	for (size_t i = 0; i < count_of(programs) && !is; i++)
+		is = *programs[i] == *module->name && strlen(programs[i]) == size &&
+		     !strncmp(programs[i], module->name, size);
+	return is && is_in_system_folder(module->path);
 }
 
 /* Returns whether a Python function is of the standard library or a package, in lib/python3.11. */
@@ -134,9 +154,9 @@ static bool is_own_code(const struct names *names, const struct frame *frame)
 	bool shared = !strncmp(module->name, "[vdso", 5);
 	for (const char *at = module->name; (at = strstr(at, ".so")); at += 3)
 		shared |= !at[3] || at[3] == '.';
-	return !module->runtime &&
+	return !module->runtime && !is_script_runner(module) &&
 	       !(shared && (machine_has_python(names->locked.machine) ||
-			    is_in_system_folder(module->path)));
+			    is_c_library(module->name) || is_in_system_folder(module->path)));
 }
 
 /* Returns the answer's flags of the kernel's functions that run softirqs. */

@@ -26,9 +26,10 @@ struct frame {
 	uint16_t cpumode;
 	bool sourced;      /* debug information is needed for this frame, and its module has some */
 	/*
-	 * The user's own code: not of the kernel, a language runtime, or a shared library in the
-	 * system's folders. If Python runs, no shared library is: they are packages. Python's own
-	 * library and installed packages are not the user's, either.
+	 * The user's own code: not of the kernel, a language runtime, an installed shell, the C
+	 * library, or another shared library in the system's folders. If Python runs, no shared
+	 * library is: they are packages. Python's own library and installed packages are not the
+	 * user's, either.
 	 */
 	bool own_code;
 };

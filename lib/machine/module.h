@@ -62,17 +62,13 @@ struct runtime {
 	const char *name;
 	const char *symbols; /* remedy for code without symbols; NULL: none */
 	const char *stacks;  /* remedy for stacks that end in its code; NULL: none, or not needed */
+	const char *callees; /* remedy for callees that its compilers inline; its last word is an
+			      * option; NULL: unknown */
 	unsigned int minor;  /* first minor version that this is about; 0: any */
 };
 
 /* Returns the runtime of a number from runtime_number(); NULL for 0. */
 const struct runtime *runtime_get(uint32_t number);
-
-/*
- * Returns a runtime's remedy, without the options that need a command if the recorder does not
- * start one. NULL stays NULL.
- */
-const char *runtime_remedy(const char *remedy, bool starts);
 
 /* Returns whether the file is a distribution's: its users do not compile it. */
 static inline bool module_is_distributed(const struct module *module)

@@ -12,14 +12,20 @@
 #include "base/format.h"
 #include "base/hash.h"
 
-/* Begin of remedies that are for commands only. */
-#define STARTED "record with --runtime-names, or "
-
+/* Variables, because the option --runtime-names is not for running programs, nor for each root. */
 #define NODE_SYMBOLS                                                                               \
-	STARTED "start node with --perf-basic-prof --interpreted-frames-native-stack"
+	"set NODE_OPTIONS='--perf-basic-prof --interpreted-frames-native-stack' in the "           \
+	"program's environment"
 
 #define NODE_STACKS "start node with --interpreted-frames-native-stack"
-#define PYTHON_SYMBOLS STARTED "set PYTHONPERFSUPPORT=1 in the program's environment"
+#define NODE_CALLEES "start node with --no-turbo-inlining"
+#define JAVA_SYMBOLS                                                                               \
+	"set JAVA_TOOL_OPTIONS='-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit' in the "    \
+	"program's environment, or run jcmd PID Compiler.perfmap before it ends (JDK 17 or later)"
+
+#define JAVA_STACKS "start Java with -XX:+PreserveFramePointer"
+#define JAVA_CALLEES "start Java with -XX:-Inline"
+#define PYTHON_SYMBOLS "set PYTHONPERFSUPPORT=1 in the program's environment"
 
 #define PHP_SYMBOLS "start php with -d opcache.jit_debug=0x10"
 
@@ -33,13 +39,10 @@
 
 /* The first row that fits decides. */
 static const struct runtime runtimes[] = {
-	{"libjvm.so", "Java",
-	 STARTED "run jcmd PID Compiler.perfmap before it ends (JDK 17 or later)",
-	 STARTED "start Java with -XX:+PreserveFramePointer"},
-	{"node", "Node.js", NODE_SYMBOLS, NODE_STACKS},
-	{"libnode.so", "Node.js", NODE_SYMBOLS, NODE_STACKS},
-	{"libcoreclr.so", ".NET",
-	 STARTED "set DOTNET_PerfMapEnabled=1 in the program's environment", NULL},
+	{"libjvm.so", "Java", JAVA_SYMBOLS, JAVA_STACKS, JAVA_CALLEES},
+	{"node", "Node.js", NODE_SYMBOLS, NODE_STACKS, NODE_CALLEES},
+	{"libnode.so", "Node.js", NODE_SYMBOLS, NODE_STACKS, NODE_CALLEES},
+	{"libcoreclr.so", ".NET", "set DOTNET_PerfMapEnabled=1 in the program's environment", NULL},
 	{"luajit", "Lua", LUA_SYMBOLS, LUA_STACKS},
 	{"libluajit-", "Lua", LUA_SYMBOLS, LUA_STACKS},
 	{"php", "PHP", PHP_SYMBOLS, PHP_STACKS},
@@ -48,12 +51,12 @@ static const struct runtime runtimes[] = {
 	{"ruby", "Ruby", RUBY_BOTH, RUBY_BOTH},
 	{"libruby-", "Ruby", RUBY_BOTH, RUBY_BOTH},
 	{"beam.smp", "Erlang", "start erl with +JPperf true", NULL},
-	{"libpython3.", "Python", PYTHON_SYMBOLS, PYTHON_STACKS, 13},
-	{"python3.", "Python", PYTHON_SYMBOLS, PYTHON_STACKS, 13},
-	{"libpython3.", "Python", PYTHON_SYMBOLS, NULL, 12},
-	{"python3.", "Python", PYTHON_SYMBOLS, NULL, 12},
-	{"libpython3.", "Python", NULL, NULL, 1},
-	{"python3.", "Python", NULL, NULL, 1},
+	{"libpython3.", "Python", PYTHON_SYMBOLS, PYTHON_STACKS, NULL, 13},
+	{"python3.", "Python", PYTHON_SYMBOLS, PYTHON_STACKS, NULL, 13},
+	{"libpython3.", "Python", PYTHON_SYMBOLS, NULL, NULL, 12},
+	{"python3.", "Python", PYTHON_SYMBOLS, NULL, NULL, 12},
+	{"libpython3.", "Python", NULL, NULL, NULL, 1},
+	{"python3.", "Python", NULL, NULL, NULL, 1},
 	{"python3", "Python", PYTHON_SYMBOLS " (Python 3.12 or later)",
 	 PYTHON_STACKS " (Python 3.13 or later)"},
 };
@@ -77,12 +80,6 @@ static uint8_t runtime_number(const char *name)
 const struct runtime *runtime_get(uint32_t number)
 {
 	return number ? &runtimes[number - 1] : NULL;
-}
-
-const char *runtime_remedy(const char *remedy, bool starts)
-{
-	size_t size = strlen(STARTED);
-	return remedy && !starts && !strncmp(remedy, STARTED, size) ? remedy + size : remedy;
 }
 
 #define KERNEL_NAME "[kernel.kallsyms]"

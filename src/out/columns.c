@@ -76,7 +76,7 @@ const char *column_title(const struct row_table *table, const struct column *col
 	}
 }
 
-static const char *key_text(const struct sp_row *row, enum sp_key key, char buffer[FORMAT_SIZE])
+const char *key_text(const struct sp_row *row, enum sp_key key, char buffer[FORMAT_SIZE])
 {
 	int64_t number;
 	const char *text;

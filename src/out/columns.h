@@ -56,6 +56,9 @@ struct row_table {
 
 bool column_is_number(const struct column *column);
 
+/* Returns a row's text of a key; NULL: unknown. */
+const char *key_text(const struct sp_row *row, enum sp_key key, char buffer[FORMAT_SIZE]);
+
 /*
  * Returns whether the column shows symbols or functions. column_is_side(): a symbol other than the
  * sampled one, of a branch's source or target or of a data address.

@@ -10,9 +10,6 @@
 
 #define INDENT 2
 
-/* Limit on the lines of each finding in a report's head. */
-#define LINES_MAX 2
-
 /*
  * Limit on the lines of all findings on a terminal, so that the table begins within the first 12 lines.
  */
@@ -29,20 +26,22 @@ struct finding_group {
 				 * belong to one event */
 };
 
-/* Writes a finding after "! ", or a remark after "- ". */
+/*
+ * Writes a finding after "! ", or a remark after "- ". A sentence is never cut: its end may be its
+ * point. A remedy is a command to paste.
+ */
 static void write_finding(const struct term *term, const char *text, const char *remedy,
-			  bool remark, int lines, FILE *out)
+			  bool remark, FILE *out)
 {
 	fprintf(out, "%*s", INDENT, "");
 	term_begin(term, remark ? TERM_DIM : TERM_WARNING, out);
 	fputs(remark ? "- " : "! ", out);
 	term_end(term, remark ? TERM_DIM : TERM_WARNING, out);
-	term_wrap(term, text, INDENT + 2, INDENT + 2, lines, out);
+	term_wrap(term, text, INDENT + 2, INDENT + 2, 0, out);
 	if (!remedy)
 		return;
 	term_begin(term, TERM_DIM, out);
 	fprintf(out, "%*s%s ", INDENT + 2, "", term_glyph(term, "→", "->"));
-	/* A remedy is a command to paste, so it is never cut. */
 	int indent = INDENT + 5 - term->utf8;
 	term_wrap(term, remedy, indent, indent, 0, out);
 	term_end(term, TERM_DIM, out);
@@ -58,7 +57,8 @@ static bool is_remark(const struct sp_finding *finding)
 {
 	return finding->kind == SP_FINDING_LATE ||
 	       (finding->kind == SP_FINDING_NOTE && (text_is_same(finding->cause, "stored_names") ||
-						     text_is_same(finding->cause, "preempted")));
+						     text_is_same(finding->cause, "preempted") ||
+						     text_is_same(finding->cause, "inlined")));
 }
 
 static bool is_member(const struct finding_group *group, const struct sp_finding *finding)
@@ -297,7 +297,7 @@ void findings_write(const struct report *report, FILE *out)
 	size_t count, shown = findings_shown(report, findings, &count);
 	for (size_t i = 0; i < shown; i++)
 		write_finding(&report->term, findings[i].text, findings[i].remedy,
-			      findings[i].remark, LINES_MAX, out);
+			      findings[i].remark, out);
 	if (shown && shown < count) {
 		term_begin(&report->term, TERM_DIM, out);
 		bool several = report->recording_count > 1;
@@ -322,7 +322,7 @@ bool findings_write_all(const struct term *term, const struct sp_finding *const 
 			continue;
 		any = true;
 		write_finding(term, findings[i]->what, findings[i]->remedy, is_remark(findings[i]),
-			      0, out);
+			      out);
 	}
 	return any;
 }

@@ -16,6 +16,7 @@ src_libcommand_la_SOURCES += \
 	src/out/stat_output.c src/out/stat_output.h src/out/stat_internal.h \
 	src/out/stat_csv.c src/out/stat_figures.c src/out/stat_json.c src/out/stat_metric.c \
 	src/out/stat_place.c src/out/stat_text.c \
+	src/out/row_words.c src/out/row_words.h \
 	src/out/table.c src/out/table.h \
 	src/out/report_text.c \
 	src/out/time_line.c src/out/time_line.h \

@@ -480,6 +480,16 @@ static bool has_pools(const struct report *report, const struct sp_profile *prof
 	return any;
 }
 
+/* Returns whether a shown row is of stacks without the user's own code. */
+static bool shows_other_code(const struct report *report, const struct sp_profile *profile)
+{
+	size_t count = report_text_row_count(report, profile);
+	for (size_t i = 0; i < count; i++)
+		if (!sp_profile_row(profile, i)->own_code && !sp_profile_row(profile, i)->inlined)
+			return true;
+	return false;
+}
+
 /* Writes the legend of the columns after the first event with rows, once for the report. */
 static void write_legend(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
@@ -513,6 +523,9 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 		write_words(report, 0,
 			    "Libraries, runtimes and the kernel count for the functions of your "
 			    "own code that called them.", out);
+	if (report->my_code && shows_other_code(report, profile))
+		write_words(report, 0, "A stack without such a function counts for its first one, "
+			    "such as _start.", out);
 	if (report->mode == SP_MODE_LATENCY)
 		write_words(report, 0,
 			    "Latency is time until the process ends, not the latency of requests.",

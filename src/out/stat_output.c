@@ -56,7 +56,32 @@ static void put_ranked(const struct stat_style *style, const struct stat_table *
 		put_line(style, table, ranks[p].place, event, unit_width);
 }
 
-void stat_put_table(const struct stat_style *style, const struct stat_table *table)
+/* Writes text without the blanks at the ends of its lines, which pad empty columns. */
+static void put_trimmed(const char *text, FILE *out)
+{
+	while (*text) {
+		int length = (int)strcspn(text, "\n"), used = length;
+		while (used && text[used - 1] == ' ')
+			used--;
+		fprintf(out, "%.*s\n", used, text);
+		text += length + (text[length] == '\n');
+	}
+}
+
+void stat_put_trimmed(const struct stat_style *style, const struct stat_table *table,
+		      void (*put)(const struct stat_style *style, const struct stat_table *table))
+{
+	struct stat_style padded = *style;
+	char *text = NULL;
+	size_t size;
+	padded.out = text_stream_open(&text, &size);
+	put(&padded, table);
+	text_stream_close(padded.out, &text);
+	put_trimmed(text, style->out);
+	free(text);
+}
+
+static void put_table(const struct stat_style *style, const struct stat_table *table)
 {
 	int unit_width = UNIT_WIDTH;
 	if (style->metric_only) {
@@ -80,4 +105,12 @@ void stat_put_table(const struct stat_style *style, const struct stat_table *tab
 			put_line(style, table, by_event ? j : i, by_event ? i : j, unit_width);
 	}
 	free(ranks);
+}
+
+void stat_put_table(const struct stat_style *style, const struct stat_table *table)
+{
+	if (style->kind == STAT_TEXT)
+		stat_put_trimmed(style, table, put_table);
+	else
+		put_table(style, table);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include "memory.h"
 #include "out/columns.h"
+#include "out/row_words.h"
 
 /* Least width of a name that is cut for its suffix. In narrower columns, the suffix is left out. */
 #define LEAST_BEFORE_SUFFIX 24
@@ -209,25 +210,21 @@ static void write_rows(struct row_table *table, FILE *out)
 /* Writes how many rows are hidden, and the share of self that they have together (`rest`). */
 static void write_left_out(const struct report *report, size_t count, double rest, FILE *out)
 {
-	char rows[FORMAT_SIZE], share[FORMAT_SIZE], text[4 * FORMAT_SIZE];
+	char rows[FORMAT_SIZE], share[FORMAT_SIZE], limit[FORMAT_SIZE], text[6 * FORMAT_SIZE];
 	const char *dots = term_glyph(&report->term, "…", "..."), *plural = count == 1 ? "" : "s";
 	if (!count)
 		return;
-	if (!report->row_coverage && !report->row_most)
-		snprintf(text, sizeof(text), "%s %s row%s below %s", dots,
-			 format_count(count, rows), plural, format_share(report->row_limit, share));
-	else
-		snprintf(text, sizeof(text), "%s %s more row%s%s%s%s%s", dots,
-			 format_count(count, rows), plural,
-			 report_by_total(report) ? ""
-			 : rest > 0		 ? ", "
-						 : " without self time",
-			 report_by_total(report) || rest <= 0 ? ""
-							      : format_share_short(rest, share),
-			 report_by_total(report) || rest <= 0 ? "" : " in all",
-			 report->live ? "; --limit 0 shows them" :
-			 report->row_coverage > 0 || report->row_limit > 0 ?
-				 "; --percent-limit 0 shows them" : "");
+	bool below = !report->row_coverage && !report->row_most, summed = !report_by_total(report);
+	snprintf(text, sizeof(text), "%s %s%s row%s%s%s%s%s%s%s", dots, format_count(count, rows),
+		 below ? "" : " more", plural, below ? " below " : "",
+		 below ? format_share(report->row_limit, limit) : "",
+		 !summed ? "" : rest > 0 ? ", " : " without self time",
+		 summed && rest > 0 ? format_share_short(rest, share) : "",
+		 summed && rest > 0 ? " in all" : "",
+		 report->live ? "; --limit 0 shows them" :
+		 below ? "; sprof report --percent-limit 0 shows them" :
+		 report->row_coverage > 0 || report->row_limit > 0 ?
+			 "; --percent-limit 0 shows them" : "");
 	term_begin(&report->term, TERM_DIM, out);
 	term_wrap(&report->term, text, 0, 0, 0, out);
 	term_end(&report->term, TERM_DIM, out);
@@ -465,6 +462,7 @@ void table_write(const struct report *report, const struct sp_profile *profile, 
 				  .decimals = range_decimals(profile->samples)};
 	write_rows(&table, out);
 	write_left_out(report, profile->row_count - count, rest, out);
+	row_words_write(report, rows, count, out);
 	free(rows);
 }
 
@@ -510,5 +508,6 @@ void table_write_group(const struct report *report, const struct joint_view *vie
 				  .decimals = range_decimals(view->profiles[0]->samples)};
 	write_rows(&table, out);
 	write_left_out(report, group->row_count - shown, rest, out);
+	row_words_write(report, rows, shown, out);
 	free(rows);
 }

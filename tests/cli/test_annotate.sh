@@ -215,6 +215,36 @@ fails "a misspelt function" 1 "$SPROF" annotate -i prog.data hto <<'END'
 sprof: no function is named hto; the nearest name is hot:
        sprof annotate -i prog.data 'hot'
 END
+# A clone has the function's code in a symbol of another name.
+cat >clone.c <<'END'
+volatile unsigned sink;
+static __attribute__((noinline)) unsigned cloned(unsigned n, unsigned k)
+{
+	for (unsigned i = 0; i < n; i++)
+		sink += i * k;
+	return sink;
+}
+int main(int argc, char **argv) { return cloned(argc, 3) + cloned(2 * argc, 3) == 1 && argv; }
+END
+$CC -O2 -g -no-pie -o clone clone.c
+at=$(nm clone | sed -n 's/^0*\([0-9a-f]*\) t cloned\.constprop\.0$/\1/p')
+if [ "$at" ]; then
+	# shellcheck disable=SC2046 # three words
+	set -- $(readelf -lW clone | awk '$1 == "LOAD" && / R E / { print $3, $6, $2 }')
+	recording clone.data <<END
+event cpu-clock
+comm 7 7 clone
+mmap 7 $1 $2 $3 $tmp/clone
+sample 0 7 7 0 1000000000 1000000 0x$at
+END
+	status "a function with a symbol of another name" 0 "$SPROF" annotate -i clone.data cloned
+	says "its symbol is named, as one" \
+		"^sprof: shown is cloned.constprop.0, which has the code of cloned\$"
+else
+	skip "a function with a symbol of another name" "the compiler makes no clone"
+fi
+status "a recording as the function" 129 "$SPROF" annotate prog.data
+says "the option is named" "^sprof: prog.data is a recording: use -i prog.data\$"
 fails "no such function" 1 "$SPROF" annotate -i prog.data nothing <<'END'
 sprof: no sample is in a function nothing; 'sprof report -i prog.data' lists the functions
 END

@@ -35,6 +35,29 @@ prints "the tree has the same frames" sh -c \
 0
 (status 1)
 END
+# An installed shell, the loader in any folder, and the user's own program of a shell's name.
+recording shell.data <<'END'
+event cpu-clock chain
+mmap 7 0x500000 0x10000 0 /usr/bin/bash
+mmap 7 0x600000 0x10000 0 /home/me/lib/ld-linux-x86-64.so.2
+mmap 7 0x700000 0x10000 0 /home/me/bash
+comm 7 7 sh
+sample 0 7 7 0 1000 10 0x500010 0x500010 0x500021 0x500051
+sample 0 7 7 0 2000 20 0x600020 0x600020 0x600061
+sample 0 7 7 0 3000 40 0x700030 0x700030 0x700071
+END
+prints "installed shells and the loader are no own code" rows --my-code -i shell.data <<'END'
+0x30 40 40
+0x51 10 10
+0x61 20 20
+0x71 0 40
+END
+prints "rows of stacks without own code are explained" sh -c '
+	"$0" report -i shell.data --my-code | grep "A stack without such a function"
+	"$0" report -i own.data --my-code | grep "A stack without such a function"' "$SPROF" <<'END'
+A stack without such a function counts for its first one, such as _start.
+(status 1)
+END
 prints "text says so, and names the option where it helps" env COLUMNS=80 sh -c '
 	"$0" report -i own.data --my-code | grep -c "^Libraries, runtimes and the kernel count for"
 	"$0" report -i own.data | grep "own code"

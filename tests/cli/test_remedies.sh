@@ -7,6 +7,7 @@
 cat >"$tmp/others" <<'END'
 --cap-add
 --interpreted-frames-native-stack
+--no-turbo-inlining
 --nofile
 --perf-basic-prof
 --perf-prof

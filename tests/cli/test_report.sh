@@ -85,6 +85,30 @@ fails "a key of perf's that is refused" 129 report -s simd <<'END'
 sprof: --sort: simd needs decoded traces of Arm's SPE, which sprof does not decode
        'sprof report --help' lists the options.
 END
+recording names.data <<'END'
+event cpu-clock
+sample 0 7 7 0 1000 1 0x400010
+END
+fails "a recording as the value of -g" 129 "$SPROF" report -g names.data <<'END'
+sprof: -g, --call-graph: 'names.data' is not caller, callee or none
+sprof: names.data is a recording: use -i names.data
+       'sprof report --help' lists the options.
+END
+fails "a recording as a list of names" 129 "$SPROF" report -c names.data <<'END'
+sprof: names.data is a recording: use -i names.data
+       'sprof report --help' lists the options.
+END
+fails "a recording as keys" 129 "$SPROF" script -F names.data <<'END'
+sprof: -F, --fields: names.data is no field; 'sprof help script' lists them
+sprof: names.data is a recording: use -i names.data
+       'sprof script --help' lists the options.
+END
+fails "a recording as the command" 129 "$SPROF" names.data <<'END'
+sprof: names.data is a recording: sprof report names.data
+END
+cp names.data away.data && : >names.data
+check "a file that is none may have the name of a command" sh -c \
+	'! "$0" report -i away.data -c names.data 2>&1 | grep -q "use -i"' "$SPROF"
 fails "an option of perf's that is elsewhere" 129 report --stats <<'END'
 sprof: --stats is not supported: use 'sprof info', which counts records
        'sprof report --help' lists the options.
@@ -101,7 +125,7 @@ All rows: comm demo
 20.00%   5.7-51.0  [k] sys_read  [kernel.kallsyms]    0
 20.00%   5.7-51.0  [.] 0x10      demo                 0
 20.00%   5.7-51.0  [.] 0x20      demo                 1
-... 4 rows below 20.00%
+... 4 rows below 20.00%, 40.0% in all; sprof report --percent-limit 0 shows them
 END
 
 prints "the head says what is missing, and what to do" sh -c \
@@ -219,7 +243,7 @@ prints "-n has the samples" report -q -n -e cpu-clock -s symbol -i chains.data -
   self   low-high   total  samples  symbol
 50.00%  12.5-87.5  50.00%        1  [k] sys_read
 33.33%   6.1-79.2  33.33%        2  [.] 0x10
-... 4 rows below 20.00%
+... 4 rows below 20.00%, 16.7% in all; sprof report --percent-limit 0 shows them
 END
 prints "--children orders by total" report -q -e cpu-clock -s symbol --children -i chains.data \
 	--kallsyms kallsyms <<'END'
@@ -613,6 +637,7 @@ unwound.data
   ! 20% of stacks are truncated (larger than the recorded copy)
     -> record with a larger stack copy: --call-graph dwarf,32768
   ! 20% of stacks have no middle frames (too deep for a record)
+    -> self time needs no callers: sprof report --no-children
     2 more: sprof info --findings -i unwound.data
 5 samples of cpu-clock, 500 ns of CPU time, none lost
 stacks: 60.0% complete, 20.0% truncated, 20.0% skipped under load, 20.0% completed from other

@@ -66,9 +66,11 @@ END
 prints "findings name the runtime, once, with its remedy" sh -c '
 	"$SPROF" report --symfs root -i data 2>&1 | sed -n "s/ *$//; /^  !/,/^[0-9]/p"' <<END
   ! 56% of samples have no symbols (JIT code without a perf map): [Java JIT] 33%, [JIT] 22%
-    -> record with --runtime-names, or run jcmd PID Compiler.perfmap before it ends (JDK 17 or
-       later)
+    -> set JAVA_TOOL_OPTIONS='-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit' in the
+       program's environment, or run jcmd PID Compiler.perfmap before it ends (JDK 17 or later)
   ! 11% of samples have no symbols: [Node.js JIT]
+  - 11% of self may be of inlined callees: Node.js
+    -> to see these callees, start node with --no-turbo-inlining (slower)
 9 samples of cpu-clock, 9 us of CPU time, none lost, stacks 100% complete
 END
 prints "a tree has one branch for each function" sh -c '

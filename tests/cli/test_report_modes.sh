@@ -126,6 +126,12 @@ prints "time in the kernel has a row" weights "$times" user --mode wall -s symbo
 [kernel: not sampled] 70000000 0 0 0
 schedule 0 0 140000000 140000000
 END
+prints "a word in the rows is explained below them" sh -c '
+	"$0" report -i "$1" --mode wall -s symbol | grep "^\[.*: "
+	"$0" report -q -i "$1" --mode wall -s symbol | grep "^\[.*: "' "$SPROF" "$tmp/user" <<'END'
+[kernel: not sampled]: CPU time of the kernel, which the event excludes
+(status 1)
+END
 prints "it is in the kernel" weights "dso self_running_ns" user --mode wall -s dso <<END
 [kernel.kallsyms] 70000000
 [unknown] 40000000
@@ -246,6 +252,19 @@ prints "all time has a system call, none, or an unknown one" weights "$calls" wa
 nanosleep 50000000 0 50000000
 ppoll 60000000 0 60000000
 END
+prints "their words are explained" sh -c '"$0" report -i "$1" --mode wall -s syscall |
+	grep "^\(\[.*\]\|?\): "' "$SPROF" "$tmp/waits" <<'END'
+[no system call]: code outside of the kernel, page faults and interrupts
+?: not in the recording
+END
+# All words are in the manual page, with the same meanings.
+sed -n 's/^	{"\([^"]*\)", "\(.*\)"},$/\1|\2/p' "$top_srcdir/src/out/row_words.c" >"$tmp/words"
+sed 's/\\-/-/g' "$top_srcdir/doc/sprof-report.1" |
+	awk '/^\.B / { word = substr($0, 4); getline; print word "|" $0 }' >"$tmp/manual"
+check "the table of words is not empty" test "$(wc -l <"$tmp/words")" -gt 10
+grep -vxFf "$tmp/manual" "$tmp/words" >"$tmp/missing"
+: >"$tmp/none"
+same "the manual page has the words" "$tmp/none" "$tmp/missing"
 prints "as have waits" weights "$calls" waits --mode off-cpu -s syscall <<END
 [no system call] 160000000 20000000 140000000
 nanosleep 50000000 0 50000000
@@ -580,6 +599,7 @@ in all stacks (total 50.00%): kthread, ret_from_fork
 50.00%   8.7-59.6  50.0                                     [.] [no stack]  :2       [unknown]
 40.00%  40.0-40.0                     40.0      1     40.0  [k] schedule    kworker  [kernel.kallsyms]
 10.00%   0.4-51.3  10.0                                     [k] work        kworker  [kernel.kallsyms]
+[no stack]: time of threads without a sample in this state
 END
 
 # Each thread's stacks have functions of their own.

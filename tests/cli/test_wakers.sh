@@ -43,6 +43,8 @@ thread that released it: its holder until then.
 13.33%     10.0         1     10.0       1.0  [interrupt]  reader[2]
 13.33%     10.0         1     10.0      0.50  [softirq]    reader[2]
  6.67%      5.0         1      5.0       1.0  [idle]       reader[2]
+[softirq]: kernel work after an interrupt, such as received packets
+[idle]: the idle task of a CPU
 END
 # 6 waits, 6 wake-ups and 2 samples of the clock.
 {

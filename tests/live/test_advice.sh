@@ -148,6 +148,59 @@ END
 	gone data truncated
 }
 
+# Threads with a large frame that use only its ends: the kernel's copy stops in the middle.
+absent_pages() {
+	cat >pages.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+static double seconds;
+volatile unsigned sink;
+static double used(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+__attribute__((noinline)) void burn(void)
+{
+	while (used() < seconds)
+		for (unsigned i = 0; i < 10000; i++)
+			sink = sink * 3 + i;
+}
+__attribute__((noinline)) void *large(void *argument)
+{
+	volatile char room[40000];
+	room[0] = 1;
+	burn();
+	return room[0] ? NULL : argument;
+}
+int main(int argc, char **argv)
+{
+	seconds = atof(argv[2]);
+	for (int i = 0; i < atoi(argv[1]); i++) {
+		pthread_t thread;
+		pthread_create(&thread, NULL, large, NULL);
+		pthread_join(thread, NULL);
+	}
+	return argc == 0;
+}
+END
+	gcc -O1 -g -fomit-frame-pointer -pthread -o pages pages.c 2>.gcc || return
+	$record -o data -- ./pages 1 0.04
+	finds data truncated
+	check "the remedy is a longer recording" grep -q '^record for longer' .remedy
+	$record -o data -- ./pages 1 4
+	gone data truncated
+	$record -o data -- ./pages 40 0.01
+	finds data truncated
+	# shellcheck disable=SC2046
+	gcc -O1 -g $(grep -o -e -fno-omit-frame-pointer .remedy) -pthread -o pages pages.c
+	# shellcheck disable=SC2046
+	$record $(grep -o -e "--call-graph fp" .remedy) -o data -- ./pages 40 0.01
+	gone data truncated
+}
+
 depth_limit() {
 	$record --call-graph fp --max-stack 16 -o data -- "$workload/deep" 100 0.3 50 >.out
 	finds data depth_limit
@@ -194,6 +247,7 @@ esac
 noisy lost
 noisy truncated
 noisy deep_stacks
+noisy absent_pages
 noisy depth_limit
 
 # Short tasks. Users may not record whole CPUs: their remedy has what they may do.
@@ -304,22 +358,96 @@ else
 	skip "Python functions" "this version of Python has none"
 fi
 
+# variable: prints the variable with its value that the remedy sets, for env(1).
+variable() { grep -o "[A-Z_]*='[^']*'" .remedy | tr -d "'" | head -n 1; }
+
+# self NAME: self of the functions with this in their names, in percent of all.
+self() {
+	"$SPROF" report -q -i data --no-children -s function --format json | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["events"][0]["rows"]
+print(round(100 * sum(row["self"] for row in rows if sys.argv[1] in row["function"])))' "$1"
+}
+
+# inlined PROGRAM ARGUMENT...: callee() is inlined. After the remedy, an option, it has its time.
+inlined() {
+	$record -o data -- "$@" >.out
+	rm -f "/tmp/perf-$(sed -n 's/^PID //p' .out).map"
+	before=$(self callee)
+	finds data inlined
+	option=$(grep -o -e ' -[-X][^ ]*' .remedy)
+	program=$1
+	shift
+	# shellcheck disable=SC2086
+	$record -o data -- "$program" $option "$@" >.out
+	rm -f "/tmp/perf-$(sed -n 's/^PID //p' .out).map"
+	gone data inlined
+	after=$(self callee)
+	check "$option shows callee(): $before %, then $after %" test "$after" -gt $((before + 40))
+}
+
 # A runtime's code without names. Its code keeps frame pointers, so stacks need no finding.
-if command -v node >.which && [ "$(sysctl -n fs.protected_symlinks 2>.sysctl)" = 1 ]; then
+if command -v node >.which; then
 	cat >work.js <<'END'
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+console.log("PID " + process.pid);
 for (let i = 0; i < 40; i++) fib(27);
 END
-	$record -o data -- node work.js
+	$record -o data -- node work.js >.out
 	if [ -n "$(remedy data no_perf_map)" ]; then
 		finds data no_perf_map
-		$record --runtime-names -o data -- node work.js
+		names=$(variable | sed 's/^NODE_OPTIONS=//')
+		NODE_OPTIONS=$names $record -o data -- node work.js >.out
 		gone data no_perf_map
 		check "frame pointers of node's code need no finding" test -z "$(remedy data frame_pointer)"
+		rm -f "/tmp/perf-$(sed -n 's/^PID //p' .out).map"
+		cat >inline.js <<'END'
+function callee(n) { let s = 0; for (let i = 0; i < 100; i++) s = (s * 31 + n + i) | 0; return s; }
+function caller(n) { return callee(n) ^ callee(n + 1); }
+console.log("PID " + process.pid);
+for (let end = Date.now() + 700; Date.now() < end;) for (let i = 0; i < 10000; i++) caller(i);
+END
+		export NODE_OPTIONS
+		NODE_OPTIONS=$names
+		noisy inlined node inline.js
+		unset NODE_OPTIONS
 	else
 		skip "a runtime's names" "node's code has names without an option"
 	fi
 else
-	skip "a runtime's names" "needs node, and fs.protected_symlinks"
+	skip "a runtime's names" "needs node"
+fi
+if command -v javac >.which && java -version 2>&1 | grep -q 'version "\(1[7-9]\|[2-9][0-9]\)'; then
+	cat >Inline.java <<'END'
+public class Inline {
+	static int callee(int n) {
+		int s = 0;
+		for (int i = 0; i < 100; i++)
+			s = s * 31 + n + i;
+		return s;
+	}
+	static int caller(int n) { return callee(n) ^ callee(n + 1); }
+	public static void main(String[] args) {
+		int s = 0;
+		System.out.println("PID " + ProcessHandle.current().pid());
+		for (long end = System.nanoTime() + 1000000000L; System.nanoTime() < end;)
+			for (int i = 0; i < 10000; i++)
+				s += caller(i);
+		System.out.println(s);
+	}
+}
+END
+	javac Inline.java
+	$record -o data -- java -cp . Inline >.out
+	finds data no_perf_map
+	export JAVA_TOOL_OPTIONS
+	JAVA_TOOL_OPTIONS=$(variable | sed 's/^JAVA_TOOL_OPTIONS=//')
+	$record -o data -- java -cp . Inline >.out 2>.err
+	gone data no_perf_map
+	rm -f "/tmp/perf-$(sed -n 's/^PID //p' .out).map"
+	noisy inlined java -cp . Inline
+	unset JAVA_TOOL_OPTIONS
+else
+	skip "Java's names" "needs javac, and Java 17"
 fi
 finish

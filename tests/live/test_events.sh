@@ -138,6 +138,15 @@ END
 every_53 "-c on page faults" -c 53 -e page-faults
 every_53 "period= on page faults" -e page-faults/period=53/
 every_53 "period= on page faults, with a clock" -e page-faults/period=53/,cpu-clock
+
+# Events that help to complete stacks must take no sample from those that are recorded.
+"$SPROF" record -q -e page-faults -c 1 --scope task --call-graph dwarf -o "$file" -- "$workload/faults" 20000 \
+	>"$tmp/out" 2>"$tmp/err"
+recorded=$("$SPROF" info -i "$file" --format json | tr '{,' '\n\n' |
+	awk -F : '/"(samples|lost)":/ { sum += $2 } END { print sum }')
+faults=$(cat "$tmp/out")
+check "with copies of stacks, all faults are samples or lost ($recorded of $faults)" \
+	test "$recorded" -ge $((faults - 60)) -a "$recorded" -le $((faults + 60))
 if [ "$may" = 1 ]; then
 	# Each of three tasks has an event on each CPU, with an incomplete last period. A wait is
 	# a switch; preemptions are fewer.

@@ -14,7 +14,7 @@ paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 nobody="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all --"
 
 cat >"$tmp/compare.py" <<'END'
-# compare.py TRUTH JSON functions|threads: prints "ok|not_ok NAME".
+# compare.py TRUTH JSON functions|threads LOST: prints "ok|not_ok NAME". LOST: number of records of losses.
 import json, sys
 
 truth = {}
@@ -40,6 +40,8 @@ for row in json.load(open(sys.argv[2]))["events"][0]["rows"]:
     name = str(row["keys"][key] if "keys" in row else row[key])
     rows[name] = tuple(map(sum, zip(rows.get(name, (0, 0, 0, 0)), times(row))))
 
+runnable = sum(row[1] for row in rows.values())
+
 def verdict(good, text):
     print(("ok " if good else "not_ok ") + text)
 
@@ -49,8 +51,10 @@ if sys.argv[3] == "functions":
             verdict(False, name + " has a row")
             continue
         error = (sum(rows[name]) - wall) / lives
-        # A part of the preemptions is sampled. Spread by CPU time, busy_hold had 0.2 too little.
-        most = 0.15 if name in ("preempted", "spin_peer", "busy_hold", "bursts") else 0.05
+        # A part of the preemptions is sampled. Spread by CPU time, busy_hold had 0.2 too little. The exact
+        # time in which all threads waited for a CPU, small on an idle machine, bounds what is spread wrongly.
+        most = 0.15 if name in ("preempted", "spin_peer", "busy_hold", "bursts") else \
+            0.05 + 0.3 * runnable / sum(wall for wall, cpu in life.values())
         verdict(abs(error) < most, "%s: %.1f ms, by its clocks %.1f" % (name, sum(rows[name]) / 1e6, wall / 1e6))
 else:
     for tid, (wall, cpu) in sorted(life.items()):
@@ -58,11 +62,12 @@ else:
         if got is None:
             verdict(False, "thread has a row")
             continue
-        # A thread's life begins before its first and ends after its last reading of the clocks.
+        # A thread's life begins before its first and ends after its last reading of the clocks. States are
+        # unknown only where records were lost.
         more = sum(got) - wall
-        verdict(-0.001 * wall < more < 0.02 * wall + 2e7 and got[3] == 0,
+        verdict(-0.001 * wall < more < 0.02 * wall + 2e7 and (got[3] == 0 or sys.argv[4] != "0"),
                 "the states of a thread are its life: %.1f ms, %.1f" % (sum(got) / 1e6, wall / 1e6))
-        verdict(abs(got[0] - cpu) < 0.03 * wall, "its CPU time: %.1f ms, %.1f" % (got[0] / 1e6, cpu / 1e6))
+        verdict(abs(got[0] - cpu) < 0.03 * wall + got[3], "its CPU time: %.1f ms, %.1f" % (got[0] / 1e6, cpu / 1e6))
 END
 
 # truth NAME KINDS ARGUMENTS [COMMAND-PREFIX...]: ARGUMENTS are those of waits.
@@ -76,6 +81,7 @@ truth() {
 		return
 	fi
 	comment "$name: $(grep 'stacks of waiting' "$tmp/err")"
+	lost=$("$SPROF" info -i "$tmp/dir/data" | awk '$2 == "LOST" { n += $1 } END { print n + 0 }')
 	for kind in $kinds; do
 		key=symbol
 		[ "$kind" = functions ] || key=tid
@@ -84,7 +90,7 @@ truth() {
 			not_ok "$name: reporting" "$(cat "$tmp/err")"
 			continue
 		fi
-		python3 "$tmp/compare.py" "$tmp/truth" "$tmp/json" "$kind" >"$tmp/verdicts" 2>&1
+		python3 "$tmp/compare.py" "$tmp/truth" "$tmp/json" "$kind" "$lost" >"$tmp/verdicts" 2>&1
 		while read -r verdict text; do
 			case $verdict in
 			ok | not_ok) $verdict "$name: $text" ;;

@@ -18,11 +18,7 @@ record() {
 
 # judge DATA: percents of alpha and beta as $alpha and $beta.
 judge() {
-	# Names may be stored in the background.
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		"$SPROF" info -i "$1" | grep -q '^  stored ' && break
-		sleep 0.5
-	done
+	await_names "$1"
 	"$SPROF" report -q -i "$1" --symfs "$tmp/empty" -s symbol --no-children \
 		>"$tmp/report" 2>"$tmp/err"
 	alpha=$(percent alpha) beta=$(percent beta)

@@ -55,19 +55,20 @@ for address in sorted(counts):
     print("%x" % address, counts[address])'
 }
 
-# Prints the same by the recorded addresses. Symbols of `script` are NAME+OFFSET, by the file.
+# Prints the same by the recorded addresses. Symbols of `script` are NAME+OFFSET, by the file. The loader
+# has functions of the program's names, such as _start.
 by_script() {
 	nm "$1" | sed -n 's/^\([0-9a-f]*\) [tT] /\1 /p' >symbols
-	"$SPROF" script --no-inline -F ip,sym,symoff -G -i "$1.data" 2>messages | python3 -c '
+	"$SPROF" script --no-inline -F ip,sym,symoff,dso -G -i "$1.data" 2>messages | python3 -c '
 import collections, re, sys
 starts = dict(reversed(line.split()) for line in open("symbols"))
 counts = collections.Counter()
 for line in sys.stdin:
-    found = re.search(r" ([\w.]+)\+0x([0-9a-f]+)$", line.rstrip())
-    if found and found[1] in starts:
+    found = re.search(r" ([\w.]+)\+0x([0-9a-f]+) \(.*/(.*)\)$", line.rstrip())
+    if found and found[3] == sys.argv[1] and found[1] in starts:
         counts[int(starts[found[1]], 16) + int(found[2], 16)] += 1
 for address in sorted(counts):
-    print("%x" % address, counts[address])'
+    print("%x" % address, counts[address])' "$1"
 }
 
 # Positions of a program change its addresses: by their place in the file, or as linked.

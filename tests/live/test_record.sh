@@ -38,6 +38,20 @@ status "a run too short for a sample is no failure" 0 "$SPROF" record -F 1 -o "$
 says "but is printed" "^sprof: no samples in $file: the command used [0-9.]* ms of CPU time, less than one sampling period (1000 ms)"
 status "a run without CPU time is no failure" 0 "$SPROF" record -F 10 -o "$file" sleep 0.3
 says "but is printed" "no samples in $file: the command used [0-9.]* ms of CPU time"
+# A process that sleeps: a task's event bounds its CPU time by the period, ticks do by 10 ms.
+sleep 60 &
+sleeper=$!
+for scope in task cpu; do
+	status "a process that sleeps, --scope $scope" 0 \
+		"$SPROF" record -e cpu-clock -c 2000000 --scope $scope \
+		-p $sleeper --duration 0.2 -o "$file"
+	case $scope in
+	task) bound="one sampling period (2 ms) of CPU time in each thread" ;;
+	cpu) bound="one clock tick (10 ms) of CPU time" ;;
+	esac
+	says "its CPU time is bounded" "process $sleeper used less than $bound in "
+done
+kill $sleeper
 status "-q: a run without samples" 0 "$SPROF" record -q -F 10 -o "$file" sleep 0.1
 check "-q: is one line" sh -c 'test "$(wc -l <"$1")" = 1 && grep -q "no samples in .*: the command used" "$1"' sh "$tmp/err"
 
@@ -64,6 +78,7 @@ says "the summary tells samples, losses, file and cost" \
 count=$(samples "$file")
 check "it has samples ($count)" test "$count" -gt 500
 check "they are those that the summary tells" grep -q "^sprof: $count samples" "$tmp/err"
+await_names "$file"
 cp "$file" "$tmp/first"
 status "another one" 0 "$SPROF" record -q -o "$file" -- "$workload/proportions" 0.1
 check "-q says nothing" test ! -s "$tmp/err"

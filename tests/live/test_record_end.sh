@@ -42,21 +42,29 @@ check "its status is SIGTERM's ($status)" test $status = 143
 "$SPROF" info -i "$file" >"$tmp/out" 2>&1
 check "the recording is readable" test $? = 0
 
-# SIGINT of the whole process group, as of ^C: a program that ends in its own time is recorded
-# until then. timeout makes a group of its own, and signals both the recorder and the group.
+# SIGINT or SIGTERM of the whole process group, as of ^C: a program that ends in its own time is recorded
+# until then.
 cp "$workload/proportions" "$tmp/shutdown"
 cat >"$tmp/ends_slowly" <<'END'
-trap stop=1 INT
+trap stop=1 INT TERM
 until [ "$stop" ]; do "$1" 0.05; done
 "$2" 0.5
 exit 7
 END
+# The shell makes commands in the background ignore SIGINT.
+group="setsid env --default-signal=INT"
+own_time_signal=INT
 own_time() { # WORDS: those before the program
-	rm -f "$file"
-	timeout --preserve-status -s INT 2 "$@" sh "$tmp/ends_slowly" "$workload/proportions" \
-		"$tmp/shutdown" >"$tmp/out" 2>"$tmp/err"
+	rm -f "$file" "$tmp/out"
+	$group "$@" sh "$tmp/ends_slowly" "$workload/proportions" "$tmp/shutdown" >"$tmp/out" 2>"$tmp/err" &
+	recorder=$!
+	until_it test -s "$tmp/out"
+	# The order of timeout(1).
+	kill -$own_time_signal $recorder
+	kill -$own_time_signal -$recorder
+	wait $recorder
 	status=$?
-	check "after SIGINT of the group, the program ends as it wants to ($1 $2, status $status)" \
+	check "after SIG$own_time_signal of the group, the program ends as it wants to ($1 $2, status $status)" \
 		test $status = 7
 }
 own_time $record --
@@ -67,6 +75,70 @@ check "its end is in the recording" grep -q shutdown "$tmp/out"
 own_time "$SPROF" stat -e task-clock
 own_time "$SPROF"
 rm -f sprof.data
+
+own_time_term() { # WORDS: those before the program
+	own_time_signal=TERM
+	own_time "$@"
+	own_time_signal=INT
+}
+own_time_term $record --
+says "SIGTERM of the group, too" "^sprof: SIGTERM reached process [0-9]*, too; recording goes on until it ends"
+own_time_term "$SPROF" stat -e task-clock
+status "a signal of the group ends the runs of stat -r" 124 timeout 1 "$SPROF" stat -r 20 -e task-clock sleep 10
+
+# A supervisor's SIGTERM follows the user's ^C: the program still has its own time, longer than the
+# recorder waits after a signal that asks for the end.
+cat >"$tmp/ends_at_both" <<'END'
+trap interrupted=1 INT
+trap terminated=1 TERM
+until [ "$interrupted" ]; do "$1" 0.05; done
+echo interrupted
+until [ "$terminated" ]; do "$1" 0.05; done
+"$2" 1.5
+exit 7
+END
+rm -f "$file" "$tmp/out"
+$group $record -- sh "$tmp/ends_at_both" "$workload/proportions" "$tmp/shutdown" >"$tmp/out" 2>"$tmp/err" &
+recorder=$!
+until_it test -s "$tmp/out"
+kill -INT -$recorder
+until_it grep -q interrupted "$tmp/out"
+kill -TERM -$recorder
+wait $recorder
+status=$?
+check "after SIGINT and SIGTERM of the group, the program ends as it wants to (status $status)" test $status = 7
+"$SPROF" report -i "$file" -s comm --format csv >"$tmp/csv" 2>&1
+check "its end is in the recording, too" grep -q shutdown "$tmp/csv"
+
+# A sender that must wait for its CPU between the recorder and the group, and one that does not.
+for pause in 0.02 ''; do
+	cat >"$tmp/sends" <<-END
+		kill -INT \$1
+		${pause:+i=0; while [ \$i -lt 20000 ]; do i=\$((i + 1)); done}
+		kill -INT -\$1
+	END
+	rm -f "$file" "$tmp/out"
+	$group $record -- sh "$tmp/ends_slowly" "$workload/proportions" "$tmp/shutdown" >"$tmp/out" 2>"$tmp/err" &
+	recorder=$!
+	until_it test -s "$tmp/out"
+	sh "$tmp/sends" $recorder
+	wait $recorder
+	status=$?
+	check "a signal to the recorder, then to the group, is one (${pause:-no} pause, status $status)" \
+		test $status = 7
+done
+
+# A signal before sampling: a pipe without a reader cannot be opened.
+mkfifo "$tmp/unread"
+$record -o "$tmp/unread" -- true >"$tmp/out" 2>"$tmp/err" &
+recorder=$!
+until_it pgrep -P $recorder
+sleep 0.5
+kill -TERM $recorder
+wait $recorder 2>"$tmp/out"
+status=$?
+check "SIGTERM before sampling ends the recorder (status $status)" test $status = 143
+says "and it is said" "^sprof: ended by SIGTERM before sampling began: nothing was recorded"
 
 # SIGINT of the recorder alone ends both, and it is said.
 $record -- "$workload/proportions" 60 >"$tmp/out" 2>"$tmp/err" &

@@ -53,8 +53,9 @@ all() {
 	status "$who $*: --descendants" 0 $as $record "$@" --descendants -p $parent --duration 0.5
 	check "$who $*: no process is missing either" sh -c '! grep -q "not recorded" "$1"' sh "$tmp/err"
 	"$SPROF" info -i "$file" >"$tmp/info" 2>&1
+	# The report may have a row [not recorded], of time without samples.
 	check "$who $*: nor in the report" sh -c '! grep -q "not recorded" "$1" &&
-		! "$2" report -i "$3" | grep "not recorded"' sh "$tmp/info" "$SPROF" "$file"
+		! "$2" report -i "$3" 2>&1 | tr -s "\n " "  " | grep "not recorded;"' sh "$tmp/info" "$SPROF" "$file"
 	check "$who $*: and the children are sampled" test "$(samples)" -ge 1
 	end_family
 	begin_family "$who" 7

@@ -24,22 +24,35 @@ readable() {
 	fi
 }
 
-# Killed a few times, at moments that no round knows of.
+# starved: the most ms that a thread of the recorder has waited for a CPU.
+starved() {
+	cat "/proc/$recorder/task/"*/schedstat 2>"$tmp/err" |
+		awk '$2 > most { most = $2 } END { printf "%d\n", most / 1e6 }'
+}
+uptime_ns() {
+	echo "$(sed 's/\([0-9]*\)\.\([0-9]*\) .*/\1\2/' /proc/uptime)0000000"
+}
+
+# Killed a few times, at moments that no round knows of. A recorder that waits for a CPU writes nothing:
+# the second is of the time in which it could run.
 for delay in 0.7 1.3 2.1; do
 	"$SPROF" record -q -g -F 4000 -o "$file" -- "$workload/proportions" 30 >"$tmp/out" 2>&1 &
-	recorder=$!
-	sleep $delay
-	command=$(pgrep -P $recorder -x proportions)
 	# The script that libtool makes of an uninstalled program replaces itself.
+	recorder=$!
+	until command=$(pgrep -P $recorder -x proportions) || ! kill -0 $recorder; do sleep 0.05; done
+	begin_ns=$(uptime_ns)
+	sleep $delay
+	starved_ms=$(starved)
 	kill -KILL $recorder
-	killed_ns=$(sed 's/\([0-9]*\)\.\([0-9]*\) .*/\1\2/' /proc/uptime)0000000
+	killed_ns=$(uptime_ns)
 	wait $recorder 2>"$tmp/err"
 	kill -KILL $command
-	readable "$file" "killed after $delay s"
 	last_ns=$(field "$file" last_ns)
-	behind_ms=$(((killed_ns - last_ns) / 1000000))
-	check "killed after $delay s: the last second at most is lost ($behind_ms ms)" \
-		test $behind_ms -lt 1000
+	# Without a sample, all since the begin is lost.
+	[ -z "$last_ns" ] || readable "$file" "killed after $delay s"
+	behind_ms=$(((killed_ns - ${last_ns:-$begin_ns}) / 1000000))
+	check "killed after $delay s: the last second at most is lost ($behind_ms ms, $starved_ms ms without a CPU)" \
+		test $behind_ms -lt $((1000 + starved_ms))
 done
 
 # Synced: it says what that cost. (What a loss of power leaves: tests/unit/test_durable.c)

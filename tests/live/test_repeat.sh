@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 }
 END
 $CC -O1 -g -o one work.c && cp one two || exit 99
-status "runs of both sides are recorded" 0 "$SPROF" record --repeat 3 --versus './two 2' -o runs ./one 1
+status "runs of both sides are recorded" 0 "$SPROF" record --repeat 3 --versus './two 6' -o runs ./one 1
 says "each round has a line" "^sprof: round 3 of 3: base mean [0-9.]* s (standard deviation [0-9.]*%); new mean "
 for side in base new; do
 	for i in 1 2 3; do
@@ -36,7 +36,7 @@ for side in base new; do
 done
 check "the first round is thrown away" test ! -e runs/base.0.data
 "$SPROF" info -i runs/new.2.data >info
-check "a recording has its own command" grep -q 'command .* -- ./two 2$' info
+check "a recording has its own command" grep -q 'command .* -- ./two 6$' info
 check "and the higher rate" sh -c "\"$SPROF\" info -v -i runs/new.2.data | grep -q 4999"
 check "the folder says how it came to be" grep -q '"side": "new", .*"seconds"' runs/runs.json
 # The exact CPU time is that of the command, neither without its children nor with the recorder's.
@@ -47,11 +47,11 @@ check "and which is about that of its samples" awk -F '[:,]' '
 	/"total"/ { total = $3 }
 	/"function"/ || /"rest": true/ { sum += $2 }
 	END { exit !(total > 0.7 * sum && total < 1.4 * sum) }' got
-# changed() takes twice the time: that is found at any load.
+# changed() takes six times the time: that is found where other programs make runs unequal, too.
 "$SPROF" diff --format csv runs >got
 check "the slower function is found" grep -q '^slower,[^,]*,[^,]*,[0-9.]*,.*,changed,$' got
 check "the other one is not" sh -c '! grep -E "^(slower|faster|new|gone),.*,steady,$" got'
-check "the change is about 1" awk -F, '$12 == "changed" { exit !($5 < 1 && $6 > 1) }' got
+check "the change is about 5" awk -F, '$12 == "changed" { exit !($5 < 5 && $6 > 5) }' got
 check "the program of the other name is the same file" sh -c '"$SPROF" diff runs | grep -q "^Note: one of the base is compared with two"'
 
 # The command that records enough runs: with the options and commands of these, and to a new folder.

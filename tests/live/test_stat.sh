@@ -251,4 +251,11 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null &&
 else
 	skip "an ordinary user counts user space" "needs root, setpriv and kernel.perf_event_paranoid 2"
 fi
+### no blanks at the ends of lines
+
+for options in "" "-a" "-a -A" "-a --per-socket" "-r 2" "-I 100" "-a --metric-only -e task-clock"; do
+	# shellcheck disable=SC2086
+	"$SPROF" stat $options -e task-clock,page-faults -- sleep 0.25 >"$tmp/out" 2>"$tmp/err"
+	check "stat $options: no line ends in a blank" sh -c 'test -s "$1" && ! grep -n " $" "$1"' sh "$tmp/err"
+done
 finish

@@ -40,11 +40,7 @@ record() {
 	# shellcheck disable=SC2086
 	"$SPROF" record -q $record_options -e cpu-clock -o "$record_file" -- "$@" >"$tmp/out" 2>"$tmp/err" ||
 		not_ok "$1 is recorded" "$(cat "$tmp/err")"
-	# Names may be stored in the background.
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		"$SPROF" info -i "$record_file" | grep -q '^  stored ' && break
-		sleep 0.5
-	done
+	await_names "$record_file"
 }
 
 stores() {

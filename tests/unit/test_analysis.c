@@ -1423,13 +1423,11 @@ TEST(remedies_for_short_tasks_are_accepted_with_the_recordings_options)
 	}
 }
 
-/* Only a command is started by the recorder: options that need one are none for older processes. */
+/* Only a command is started by the recorder. A runtime's variable is for older processes, too. */
 TEST(remedies_that_need_a_command_are_not_for_older_processes)
 {
-	static const char node[] = "start node with --perf-basic-prof "
-				   "--interpreted-frames-native-stack";
-	char started[160];
-	snprintf(started, sizeof(started), "record with --runtime-names, or %s", node);
+	static const char node[] = "set NODE_OPTIONS='--perf-basic-prof "
+				   "--interpreted-frames-native-stack' in the program's environment";
 	for (int older = 0; older < 2; older++) {
 		struct made made = {0};
 		add_event(&made, "cpu-clock", BASIC);
@@ -1441,8 +1439,7 @@ TEST(remedies_that_need_a_command_are_not_for_older_processes)
 		sample(&made, 100, 7, 7, 0x10010);
 		sample(&made, 110, 7, 7, 0x999999);
 		finish(&made);
-		ck_assert_str_eq(finding(&made, SP_FINDING_NO_SYMBOLS)->remedy,
-				 older ? node : started);
+		ck_assert_str_eq(finding(&made, SP_FINDING_NO_SYMBOLS)->remedy, node);
 		const char *unmapped = finding(&made, SP_FINDING_UNMAPPED)->remedy;
 		ck_assert(older ? !strcmp(unmapped, "record the program from its start: sprof "
 						    "record COMMAND")

@@ -363,6 +363,24 @@ TEST(samples_of_alternates_have_planned_ids)
 	fixture_deinit(&f);
 }
 
+TEST(helpers_of_occurrences_are_clocks)
+{
+	static const struct { const char *events; uint64_t helper; } cases[] = {
+		{"page-faults", PERF_COUNT_SW_CPU_CLOCK},
+		{"context-switches", PERF_COUNT_SW_CPU_CLOCK},
+		{"task-clock", PERF_COUNT_SW_TASK_CLOCK},
+	};
+	for (size_t i = 0; i < count_of(cases); i++) {
+		struct fixture f;
+		if (!fixture_init(&f, cases[i].events, EVENT_START_NOW, false))
+			skip_test("no permission to open events");
+		begin(&f, ROOMY_BYTES);
+		ck_assert_uint_gt(f.control.alternate.helper.count, 0);
+		ck_assert_uint_eq(f.control.alternate.helper.items[0].attr.config, cases[i].helper);
+		fixture_deinit(&f);
+	}
+}
+
 /* A metadata event that is disabled looks as if its CPU were offline. */
 TEST(a_cpu_that_comes_back_is_recorded_again)
 {

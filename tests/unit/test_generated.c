@@ -34,6 +34,23 @@ TEST(v8_kinds_that_are_no_function_stay)
 	is_named("Builtin:ArrayMap", "Builtin:ArrayMap");
 }
 
+TEST(optimized_code_may_inline)
+{
+	static const char *const inlines[] = {
+		"JS:*fib /app/fib.js:1:13", "LazyCompile:*fib fib.js:1", "Eval:*e",
+		"void Spin.run(int)", "java.util.ArrayList.sort(java.util.Comparator)",
+	};
+	static const char *const plain[] = {
+		"JS:~fib /app/fib.js:1:13", "JS:^fib /app/fib.js:1:13", "JS:fib /app/fib.js:1:13",
+		"Builtin:ArrayMap", "RegExp:^(a)*b", "Interpreter", "StubRoutines (1)",
+		"(a)", "",
+	};
+	for (size_t i = 0; i < count_of(inlines); i++)
+		ck_assert_msg(generated_may_inline(inlines[i]), "%s", inlines[i]);
+	for (size_t i = 0; i < count_of(plain); i++)
+		ck_assert_msg(!generated_may_inline(plain[i]), "%s", plain[i]);
+}
+
 TEST(net_levels_are_removed)
 {
 	is_named("void [app] A::Main()[Tier0]", "void [app] A::Main()");

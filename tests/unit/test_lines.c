@@ -9,6 +9,7 @@
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
+#include "elf/debuginfod.h"
 #include "resolving.h"
 
 static void compile(const char *output, const char *flags)
@@ -255,6 +256,27 @@ TEST(the_cause_of_missing_server_requests_is_the_remedy)
 	ck_assert_msg(strstr(remedy, "no server of DEBUGINFOD_URLS has them") ||
 			      strstr(remedy, "libdebuginfod") || strstr(remedy, "CACHE_PATH"),
 		      "%s", remedy);
+}
+
+TEST(no_server_is_advised_for_a_missing_program_of_its_user)
+{
+	RESOLVING r = {0};
+	const char *text, *remedy;
+	compile("program", "");
+	setenv("DEBUGINFOD_URLS", "http://127.0.0.1:9", 1);
+	if (!debuginfod_has_servers())
+		skip_test("built without debuginfod");
+	for (int packaged = 0; packaged < 2; packaged++) {
+		resolving_use(&r, "program");
+		r.module.path = packaged ? "/usr/bin/sprof-test-missing" :
+					   files_path("missing");
+		resolving_start(&r);
+		resolving_find(&r, 0);
+		ck_assert_int_eq(resolver_problem(r.resolver, &r.module, &text, &remedy),
+				 RESOLVER_MISSING_FILE);
+		ck_assert_msg(!strstr(remedy, "--debuginfod") == !packaged, "%s", remedy);
+		resolving_stop(&r);
+	}
 }
 
 /* A section of a 64-bit file in memory, in host order; fails the case where there is none. */

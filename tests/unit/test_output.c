@@ -557,7 +557,7 @@ TEST(text_orders_by_self_and_stops)
 		"60.00%  54.0-66.0   60.00%  demo  demo  [.] a\n"
 		"39.00%  35.1-42.9  100.00%  demo  lib   [.] b\n"
 		" 0.60%   0.5- 0.7   90.00%  x     demo  [.] c\n"
-		"... 1 row below 0.50%\n");
+		"... 1 row below 0.50%, 0.4% in all; sprof report --percent-limit 0 shows them\n");
 	report.row_limit = 0.5;
 	report.order_by_self = false;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), " total   low-high    self  "));

@@ -46,6 +46,15 @@ static struct perf_event_attr helper_attr(const struct event_plan *plan, uint32_
 	uint64_t rate_hz = plan_rate_hz(plan), most = rate_hz ? rate_hz / RATE_SHARE : RATE_HZ;
 	attr.freq = 1;
 	attr.sample_freq = most && most < RATE_HZ ? most : RATE_HZ;
+	/*
+	 * If two events sample one occurrence, Linux gives both samples the id of the first: the
+	 * planned event's would be taken for a helper's. A clock has a timer of its own.
+	 */
+	if (attr.type == PERF_TYPE_TRACEPOINT ||
+	    (attr.type == PERF_TYPE_SOFTWARE && !record_is_clock(attr.type, attr.config))) {
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	}
 	return attr;
 }
 
@@ -67,8 +76,9 @@ static int open_event(const struct alternate_places *options, const struct alter
 	int fd = event_open_planned(kernel, event, &wanted->attr, &target);
 	if (fd < 0)
 		return fd;
-	bool is_dummy = wanted->attr.type != event->attr.type;
-	if ((event->filter && !is_dummy && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) ||
+	bool is_other = wanted->attr.type != event->attr.type;
+	if ((event->filter && !is_other &&
+	     ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, id_ret) < 0) {
 		int errnum = errno;
 		close(fd);

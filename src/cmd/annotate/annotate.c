@@ -59,18 +59,25 @@ static void choose_event(const struct annotate_arguments *arguments,
 			 found->profile->event);
 }
 
-/* Prints that several functions match. */
-static void list_matches(const struct sp_profile *profile)
+/* Returns whether the row is a symbol's own code, with samples. */
+static bool has_code(const struct sp_row *row)
+{
+	return !row->inlined && row->self.samples;
+}
+
+/* Lists the first rows, of those with code or of all, by share, symbol and file. */
+static void list_rows(const struct sp_profile *profile, bool coded)
 {
 	char share[FORMAT_SIZE];
-	diag_say("%zu functions match; shown is the hottest:", profile->row_count);
-	for (size_t i = 0; i < profile->row_count && i < LISTED; i++) {
+	size_t count = 0;
+	for (size_t i = 0; i < profile->row_count; i++) {
 		const struct sp_row *row = sp_profile_row(profile, i);
-		diag_more("%7s  %s  %s", format_share(row->self.share.value, share), row->symbol,
-			  row->dso);
+		if ((has_code(row) || !coded) && count++ < LISTED)
+			diag_more("%7s  %s  %s", format_share(row->self.share.value, share),
+				  row->symbol, row->dso);
 	}
-	if (profile->row_count > LISTED)
-		diag_more("and %zu more", profile->row_count - LISTED);
+	if (count > LISTED)
+		diag_more("and %zu more", count - LISTED);
 }
 
 /* Prints a command that shows another function. */
@@ -195,6 +202,21 @@ static size_t print_guess(const struct annotate_arguments *arguments, struct sp_
 	return listed;
 }
 
+/* Prints the symbols that have a function's code: the first one is shown. */
+static void print_symbols(const char *function, const struct sp_profile *profile,
+			  const struct sp_row *first)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < profile->row_count; i++)
+		count += has_code(sp_profile_row(profile, i));
+	if (count == 1) {
+		diag_say("shown is %s, which has the code of %s", first->symbol, function);
+		return;
+	}
+	diag_say("%s has code in %zu symbols; shown is the first:", function, count);
+	list_rows(profile, true);
+}
+
 /*
  * Returns the hottest symbol with code of a function of the debug information, which may have
  * another name, such as that of a clone. Lists such symbols. The caller frees it. NULL: there is
@@ -206,26 +228,20 @@ static char *find_symbol(const struct annotate_arguments *arguments, struct sp_c
 	const struct sp_analysis_rows rows = {
 		.size = sizeof(rows), .keys = caller_keys, .key_count = 3, .order_by_self = true};
 	struct sp_analysis *analysis = NULL;
-	char *symbol = NULL, share[FORMAT_SIZE];
-	size_t listed = 0;
+	char *symbol = NULL;
 	if (!arguments->function)
 		return NULL;
 	sp_error_free(annotate_analyse(&arguments->request, ctx, recordings, arguments->function,
 				       &rows, ANNOTATE_UNFOLDED, &analysis));
 	for (size_t i = 0; analysis && i < sp_analysis_profile_count(analysis) && !symbol; i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
-		for (size_t j = 0; j < profile->row_count && listed < LISTED; j++) {
+		for (size_t j = 0; j < profile->row_count && !symbol; j++) {
 			const struct sp_row *row = sp_profile_row(profile, j);
-			if (row->inlined || !row->self.samples)
+			if (!has_code(row))
 				continue;
-			symbol = symbol ?: xstrdup(row->symbol);
-			if (!listed++ && !arguments->selection.quiet)
-				diag_say("%s has code in these symbols; shown is the first:",
-					 arguments->function);
+			symbol = xstrdup(row->symbol);
 			if (!arguments->selection.quiet)
-				diag_more("%7s  %s  %s",
-					  format_share(row->self.share.value, share), row->symbol,
-					  row->dso);
+				print_symbols(arguments->function, profile, row);
 		}
 	}
 	sp_analysis_free(analysis);
@@ -371,8 +387,11 @@ static int annotate_recordings(struct sp_ctx *ctx, void *data, struct recordings
 	}
 	if (found.profile) {
 		if (arguments->function && found.profile->row_count > 1 &&
-		    !arguments->selection.quiet)
-			list_matches(found.profile);
+		    !arguments->selection.quiet) {
+			diag_say("%zu functions match; shown is the hottest:",
+				 found.profile->row_count);
+			list_rows(found.profile, false);
+		}
 		status = annotate_function(arguments, ctx, recordings, &found);
 	} else {
 		print_no_match(arguments, ctx, recordings);
@@ -463,6 +482,8 @@ static int annotate_run(struct sp_ctx *ctx, int argc, char **argv)
 	}
 	if (status < 0 && operand < argc)
 		arguments.function = argv[operand];
+	if (status < 0 && operand < argc && options_reject_recording(argv[operand], "use -i"))
+		status = EXIT_USAGE;
 	arguments.request.selection = &arguments.selection;
 	arguments.request.source = arguments.source != 0;
 	const struct recordings_run run = {

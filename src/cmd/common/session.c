@@ -31,6 +31,51 @@ uint64_t session_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+static volatile sig_atomic_t early_signal;
+static pid_t early_pid;
+
+/* The command, before its exec, has the handler, too: it ends by the signal. */
+static void on_early_signal(int number)
+{
+	if (getpid() == early_pid)
+		early_signal = number;
+	else
+		raise(number);
+}
+
+/* Signals that end this process unless they are caught. */
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* Replaces the handler of these signals if it is `from`: a signal may be ignored on purpose. */
+static void replace_handlers(void (*from)(int), void (*to)(int))
+{
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
+		struct sigaction action;
+		sigaction(ending[i], NULL, &action);
+		if (action.sa_handler != from)
+			continue;
+		action = (struct sigaction){.sa_handler = to, .sa_flags = (int)SA_RESETHAND};
+		sigaction(ending[i], &action, NULL);
+	}
+}
+
+void session_catch_early(void)
+{
+	early_signal = 0;
+	early_pid = getpid();
+	replace_handlers(SIG_DFL, on_early_signal);
+}
+
+int session_early_signal(void)
+{
+	return early_signal;
+}
+
+const char *session_signal_name(int number)
+{
+	return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP";
+}
+
 bool session_open(struct session *session, const int *signals, const int *ignored)
 {
 	sigset_t readable;
@@ -83,6 +128,16 @@ static void session_probe_end(struct session *session)
 	session->probe = 0;
 }
 
+/* Returns whether the sender may still be in its loop over a group's processes. */
+static bool is_sending(uint32_t sender)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%u/status", sender);
+	/* "R (running)" or "D (disk sleep)", also while it waits for a CPU: a digit of base 36. */
+	unsigned long long state = sender ? diag_proc_number(path, "State:", 36) : 0;
+	return state == 10 + 'R' - 'A' || state == 10 + 'D' - 'A';
+}
+
 bool session_reached_group(struct session *session, const struct signalfd_siginfo *info)
 {
 	char path[64];
@@ -91,10 +146,13 @@ bool session_reached_group(struct session *session, const struct signalfd_siginf
 	if (!session->probe)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)session->probe);
-	/* kill(2) sends to a group's processes one by one: the probe may be the last. */
+	/* kill(2) sends to a group's processes one by one, and timeout(1) to the group last. */
 	bool reached = false;
-	for (int try = 0; try < 5 && !reached; try++) {
+	for (int ms = 0; ms < SESSION_SENDING_MS && !reached; ms++) {
+		bool sending = ms < 5 || is_sending(info->ssi_pid);
 		reached = diag_proc_number(path, "ShdPnd:", 16) >> (info->ssi_signo - 1) & 1;
+		if (!reached && !sending)
+			break;
 		if (!reached)
 			usleep(1000);
 	}
@@ -120,18 +178,31 @@ void session_close(struct session *session)
 	session->signal_fd = session->source_fd = session->pipe_fd = -1;
 }
 
-/* Returns whether the signal repeats one that asks for the end. timeout(1) sends each one twice. */
-static bool is_repeat(struct session *session, int number)
+/*
+ * Returns whether the signal repeats one that asks for the end. timeout(1) sends each one twice: to
+ * this process, and to the group.
+ */
+static bool is_repeat(struct session *session, const struct signalfd_siginfo *info)
 {
 	uint64_t now_ns = session_now_ns();
-	if (number != SIGINT && number != SIGTERM && number != SIGHUP)
+	const struct signalfd_siginfo *last = &session->last;
+	bool same_sender = info->ssi_pid && info->ssi_pid == last->ssi_pid;
+	uint64_t within_ms = same_sender ? SESSION_SENDING_MS : SESSION_REPEAT_MS;
+	if (info->ssi_signo != SIGINT && info->ssi_signo != SIGTERM && info->ssi_signo != SIGHUP)
 		return false;
-	if (number == session->last_signal &&
-	    now_ns - session->last_ns < SESSION_REPEAT_MS * NS_PER_MS)
+	if (info->ssi_signo == last->ssi_signo &&
+	    now_ns - session->last_ns < within_ms * NS_PER_MS)
 		return true;
-	session->last_signal = number;
+	session->last = *info;
 	session->last_ns = now_ns;
 	return false;
+}
+
+/* Number of signals that do not ask for the end: the command got them, too. */
+static unsigned int reached_count(const struct session *session)
+{
+	uint64_t reached = __atomic_load_n(&session->reached, __ATOMIC_SEQ_CST);
+	return (unsigned int)__builtin_popcountll(reached);
 }
 
 static void *guard(void *arg)
@@ -147,18 +218,21 @@ static void *guard(void *arg)
 	while (!fds[1].revents) {
 		struct signalfd_siginfo info;
 		uint64_t now_ns = session_now_ns();
+		/* The main thread may have counted one in the meantime. */
+		if (stops < 2 + reached_count(session))
+			deadline_ns = 0;
 		if (deadline_ns && now_ns >= deadline_ns)
 			session->give_up(session->give_up_arg, last);
 		int64_t left_ms = (int64_t)(deadline_ns - now_ns) / (int64_t)NS_PER_MS + 1;
 		if (poll(fds, 2, deadline_ns ? (int)left_ms : -1) <= 0 || !fds[0].revents ||
 		    read(session->source_fd, &info, sizeof(info)) != sizeof(info) ||
-		    is_repeat(session, (int)info.ssi_signo))
+		    is_repeat(session, &info))
 			continue;
 		(void)!write(session->pipe_fd, &info, sizeof(info));
 		if (info.ssi_signo != SIGINT && info.ssi_signo != SIGTERM)
 			continue;
 		last = (int)info.ssi_signo;
-		if (++stops == 2)
+		if (++stops >= 2 && !deadline_ns)
 			deadline_ns = session_now_ns() + SESSION_PATIENCE_MS * NS_PER_MS;
 	}
 	return NULL;
@@ -199,6 +273,7 @@ void session_raise(int number)
 void session_block(struct session *session)
 {
 	sigprocmask(SIG_BLOCK, &session->blocked, &session->old);
+	replace_handlers(on_early_signal, SIG_DFL);
 }
 
 void session_discard(const struct session *session)
@@ -228,9 +303,13 @@ unsigned int session_wait(const struct session *session, int work_fd, int contro
 	return (fds[1].revents ? SESSION_SIGNAL : 0) | (fds[2].revents ? SESSION_CONTROL : 0);
 }
 
-bool session_next_signal(const struct session *session, struct signalfd_siginfo *ret)
+bool session_next_signal(struct session *session, struct signalfd_siginfo *ret)
 {
-	return read(session->signal_fd, ret, sizeof(*ret)) == sizeof(*ret);
+	/* The guard passes no repeated signal on. */
+	while (read(session->signal_fd, ret, sizeof(*ret)) == sizeof(*ret))
+		if (session->source_fd >= 0 || !is_repeat(session, ret))
+			return true;
+	return false;
 }
 
 int session_read_signal(struct session *session, pid_t command)
@@ -239,11 +318,10 @@ int session_read_signal(struct session *session, pid_t command)
 	if (!session_next_signal(session, &info))
 		return 0;
 	int number = (int)info.ssi_signo;
-	if (session->source_fd < 0 && is_repeat(session, number))
-		return number;
-	if (number == SIGINT && command && !session->interrupted &&
+	uint64_t bit = 1ull << number;
+	if ((number == SIGINT || number == SIGTERM) && command && !(session->reached & bit) &&
 	    getpgid(command) == getpgrp() && session_reached_group(session, &info))
-		session->interrupted = true;
+		__atomic_or_fetch(&session->reached, bit, __ATOMIC_SEQ_CST);
 	else if (number != SIGUSR1 && number != SIGUSR2)
 		session->stopped = true;
 	return number;

@@ -27,6 +27,9 @@
 /* A signal within this time after the same signal is one signal: timeout(1) sends two. */
 #define SESSION_REPEAT_MS 100
 
+/* The same for signals of one sender, which may wait for a CPU between them. */
+#define SESSION_SENDING_MS 400
+
 /* Helper thread that reads signals while the main thread may be in a long call. */
 struct session_watch {
 	int done_fd; /* readable when the thread must end */
@@ -42,10 +45,10 @@ struct session {
 	void *give_up_arg;
 	sigset_t blocked, old;
 	pid_t probe;       /* child that shows which signals the whole process group got; 0: none */
-	int last_signal;   /* last signal that asked for the end, at last_ns */
+	struct signalfd_siginfo last; /* last signal that asked for the end, at last_ns */
 	uint64_t last_ns;
 	bool stopped;      /* the main loop must end: after a signal, "stop", a full file or a deadline */
-	bool interrupted;  /* the user pressed ^C: this process and the command got SIGINT */
+	uint64_t reached;  /* atomic: bits of signals that the command got, too, as by ^C */
 	bool expects_term; /* this process sends SIGTERM to the command, so its end by SIGTERM is not a
 			    * failure */
 	bool failed;
@@ -76,13 +79,25 @@ bool session_open(struct session *session, const int *signals, const int *ignore
 /* Ends the guard and closes signal_fd. Does nothing if that is -1. */
 void session_close(struct session *session);
 
+/*
+ * Catches the first SIGINT, SIGTERM or SIGHUP, until session_block(): the process can remove the
+ * file that it began. A second one ends the process.
+ */
+void session_catch_early(void);
+/* Returns the caught signal; 0: none came. */
+int session_early_signal(void);
+
+/* Returns "SIGINT", "SIGTERM" or "SIGHUP". */
+const char *session_signal_name(int number);
+
 /* Blocks the signals given to session_open(). */
 void session_block(struct session *session);
 /*
  * Starts a thread that gets the signals first and passes them on to signal_fd. If the process still
  * runs SESSION_PATIENCE_MS after a second SIGINT or SIGTERM, for example because the main thread
- * is stuck, the thread calls give_up(arg, signal), which ends the process. Call it after
- * session_block(). Returns false after printing the error.
+ * is stuck, the thread calls give_up(arg, signal), which ends the process. Signals that leave the
+ * command its time (session_read_signal()) do not count. Call it after session_block(). Returns
+ * false after printing the error.
  */
 bool session_guard(struct session *session, void (*give_up)(void *arg, int number), void *arg);
 
@@ -101,8 +116,8 @@ void session_restore(const struct session *session);
 unsigned int session_wait(const struct session *session, int work_fd, int control_fd,
 			  uint64_t deadline_ns);
 
-/* Gets the next pending signal. Returns false if there is none. */
-bool session_next_signal(const struct session *session, struct signalfd_siginfo *ret);
+/* Gets the next pending signal, without repeated ones. Returns false if there is none. */
+bool session_next_signal(struct session *session, struct signalfd_siginfo *ret);
 
 /*
  * Starts the probe of session_reached_group(). Call it after session_block(). session_close() ends
@@ -115,8 +130,8 @@ bool session_reached_group(struct session *session, const struct signalfd_siginf
 
 /*
  * Returns the next pending signal, or 0. Signals other than SIGUSR1 and SIGUSR2 set `stopped`, except
- * the first SIGINT of the whole process group if the process `command` (0: none) belongs to it: the
- * command received it too, and its end is recorded.
+ * the first SIGINT and the first SIGTERM of the whole process group if the process `command` (0:
+ * none) belongs to it: the command received them too, and its end is recorded.
  */
 int session_read_signal(struct session *session, pid_t command);
 

@@ -233,8 +233,12 @@ static void explain_counter(struct reason_text *text, struct sp_capture *capture
 		       (unsigned long long)attr->sample_period, name);
 }
 
+/*
+ * Appends the reason for missing samples of processes. Their CPU time is known in clock ticks, but
+ * a task's event overflows after its period: then less is known to have been used.
+ */
 static void explain_processes(struct reason_text *text, const struct record_options *options,
-			      const struct sp_capture_stats *stats)
+			      const struct sp_capture_stats *stats, uint64_t period)
 {
 	bool one = options->target.pids.count == 1;
 	if (one)
@@ -242,10 +246,13 @@ static void explain_processes(struct reason_text *text, const struct record_opti
 	else
 		append(text, "the %zu processes used ", options->target.pids.count);
 	if (stats->cpu_ns)
-		append(text, "%.0f ms", (double)stats->cpu_ns / 1e6);
+		append(text, "%.0f ms of CPU time", (double)stats->cpu_ns / 1e6);
+	else if (stats->cpu_wide)
+		append(text, "less than one clock tick (10 ms) of CPU time");
 	else
-		append(text, "less than 10 ms");
-	append(text, " of CPU time in %.3f s; record %s waits: --off-cpu",
+		append(text, "less than one sampling period (%g ms) of CPU time in each thread",
+		       (double)period / 1e6);
+	append(text, " in %.3f s; record %s waits: --off-cpu",
 	       (double)stats->duration_ns / 1e9, one ? "its" : "their");
 }
 
@@ -329,7 +336,7 @@ static void explain(struct reason_text *text, const struct record_options *optio
 	else if (by_command && stats->cpu_ns)
 		explain_command(text, stats, attr);
 	else if (target->pids.count)
-		explain_processes(text, options, stats);
+		explain_processes(text, options, stats, period_ns(attr));
 	else if (target->cgroups || target->unit)
 		append(text, "nothing ran in %s in %.3f s",
 		       target->cgroups ? target->cgroups : target->unit,

@@ -45,7 +45,10 @@ static void report(void)
 {
 	if (!isatty(STDOUT_FILENO) && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return;
-	/* Without a terminal, text has no limit of rows, but here it follows the program's. */
+	/*
+	 * Without a terminal, text has 99 % of self, which can be hundreds of rows. Here it follows
+	 * the program's, and has the rows that its last line does not sum up.
+	 */
 	char name[] = "report", limit[] = "--percent-limit", least[] = "0.5";
 	char *argv[] = {name, limit, least, NULL};
 	struct sp_ctx *ctx;

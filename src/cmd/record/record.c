@@ -223,7 +223,7 @@ static void record_control_run(struct control *control, struct sp_capture *captu
 /* State while sp_capture_stop() writes to a pipe; the pipe's reader may delay it. */
 struct pipe_write {
 	const char *name;
-	const struct session *session;
+	struct session *session;
 	struct session_watch watch;
 	pid_t command; /* pid of the recorded command; 0: none */
 	bool quiet;
@@ -271,7 +271,7 @@ static bool is_file(const char *path)
  * or on a terminal that the file is finished.
  */
 static struct sp_error *record_stop(struct sp_capture *capture, const char *path,
-				    const struct session *session, bool quiet)
+				    struct session *session, bool quiet)
 {
 	struct pipe_write pipe_write = {
 		.name = strcmp(path, "-") ? path : "standard output",
@@ -403,17 +403,19 @@ static void read_signals(struct live_recording *recording)
 	int number;
 	struct session *session = &recording->session;
 	pid_t command = sp_capture_pid(recording->capture);
-	bool interrupted = session->interrupted;
+	uint64_t reached = session->reached;
 	while ((number = session_read_signal(session, command))) {
 		if (number == SIGUSR1)
 			toggle_sampling(recording);
 		else if (number == SIGUSR2)
 			on_snapshot_signal(recording);
+		else if (session->reached != reached && !session->stopped &&
+			 !recording->arguments->quiet)
+			diag_say("%s reached process %d, too; recording goes on until it ends "
+				 "(end it with another %s)", session_signal_name(number),
+				 (int)command, number == SIGINT ? "Ctrl-C" : "SIGTERM");
+		reached = session->reached;
 	}
-	if (session->interrupted && !interrupted && !session->stopped &&
-	    !recording->arguments->quiet)
-		diag_say("SIGINT reached process %d, too; recording goes on until it ends "
-			 "(end it with another Ctrl-C)", (int)command);
 }
 
 static void read_control(struct live_recording *recording)
@@ -528,9 +530,21 @@ static void write_view(const struct live_recording *recording)
 	free(view);
 }
 
+/* Returns whether a signal came before those of the session were blocked, after printing it. */
+static bool is_ended_early(void)
+{
+	int number = session_early_signal();
+	if (number)
+		diag_say("ended by %s before sampling began: nothing was recorded",
+			 session_signal_name(number));
+	return number;
+}
+
 static int run_recording(struct live_recording *recording)
 {
 	if (!open_session(recording))
+		return EXIT_RECORDER;
+	if (is_ended_early())
 		return EXIT_RECORDER;
 	print_notes(recording);
 	if (!recording->arguments->quiet)
@@ -597,11 +611,18 @@ static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 		return EXIT_USAGE;
 	recording.control.named = true;
 	const struct sp_capture_options options = record_capture_options(&arguments->options);
+	session_catch_early();
 	struct sp_error *error = sp_capture_new(ctx, &options, &recording.capture);
 	if (error) {
 		bool wrong = sp_error_code(error) == SP_ERROR_INVALID;
-		diag_error(error);
+		/* The error may be a call that the signal interrupted. */
+		if (is_ended_early())
+			sp_error_free(error);
+		else
+			diag_error(error);
 		control_close(&recording.control);
+		if (session_early_signal())
+			session_raise(session_early_signal());
 		return wrong ? EXIT_USAGE : EXIT_RECORDER;
 	}
 	if (!arguments->no_names)
@@ -620,6 +641,8 @@ static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 	sp_capture_free(recording.capture);
 	control_close(&recording.control);
 	session_close(&recording.session);
+	if (session_early_signal())
+		session_raise(session_early_signal());
 	return status;
 }
 

@@ -507,14 +507,22 @@ static struct sp_error *start(struct stat_run *run)
 	struct sp_stat_options options = arguments->options.all;
 	options.target = &arguments->options.target;
 	options.events = &arguments->options.events;
+	session_catch_early();
 	struct sp_error *error = sp_stat_new(counting->ctx, &options, &run->stat);
 	if (error)
 		return error;
 	/* Blocks signals only now: the command has inherited the previous mask. */
 	session_block(&counting->session);
+	counting->session.stopped |= session_early_signal() != 0;
 	if (sp_stat_pid(run->stat) && !counting->session.probe)
 		session_probe_start(&counting->session);
 	return sp_stat_start(run->stat);
+}
+
+/* Returns whether a signal ends the runs. If the command got it, too, the run itself goes on. */
+static bool is_last(const struct counting *counting)
+{
+	return counting->session.stopped || counting->session.reached;
 }
 
 static void counting_run_once(struct counting *counting, uint64_t index)
@@ -531,7 +539,7 @@ static void counting_run_once(struct counting *counting, uint64_t index)
 		fail_run(&run, error);
 	} else {
 		count(&run);
-		bool last = index + 1 == arguments->runs || counting->session.stopped;
+		bool last = index + 1 == arguments->runs || is_last(counting);
 		if (!counting->session.failed)
 			stat_run_finish(&run, last);
 		if (counting->session.failed)
@@ -581,7 +589,7 @@ static int counting_run_all(struct counting *counting)
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 	if (!session_open(&counting->session, signals, NULL))
 		return EXIT_RECORDER;
-	for (uint64_t i = 0; !counting->session.failed && !counting->session.stopped; i++) {
+	for (uint64_t i = 0; !counting->session.failed && !is_last(counting); i++) {
 		if (arguments->runs && i == arguments->runs)
 			break;
 		counting_run_once(counting, i);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "out/row_words.h"
+
+#include <string.h>
+
+/* The manual page sprof-report(1) lists them, too. */
+static const struct row_word {
+	const char *word, *meaning;
+} words[] = {
+	{"[kernel: not sampled]", "CPU time of the kernel, which the event excludes"},
+	{"[not recorded]", "CPU time of the command that no record of a task shows"},
+	{"[no stack]", "time of threads without a sample in this state"},
+	{"[all threads blocked]", "time in which no thread of the process could run"},
+	{"[unknown state]", "time of lost records"},
+	{"[unresolved Python function]", "Python code that ran on before it was read"},
+	{"[omitted Python frames]", "middle of a stack too deep for a record"},
+	{"[no recorded caller]", "stacks that begin with the function"},
+	{"[no system call]", "code outside of the kernel, page faults and interrupts"},
+	{"[entry or exit]", "kernel code before and after all system calls"},
+	{"[not woken]", "the recording ended before the wait did"},
+	{"[softirq]", "kernel work after an interrupt, such as received packets"},
+	{"[idle]", "the idle task of a CPU"},
+	{"[other]", "samples without a match for the parent"},
+	{"[no source line]", "code without line information"},
+	{"?", "not in the recording"},
+};
+
+static bool has_word(const struct report *report, const struct table_line *rows, size_t count,
+		     const char *word)
+{
+	char buffer[FORMAT_SIZE];
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < report->key_count; j++) {
+			const char *text = key_text(rows[i].row, report->keys[j], buffer);
+			if (!strcmp(text ?: "?", word))
+				return true;
+		}
+	return false;
+}
+
+void row_words_write(const struct report *report, const struct table_line *rows, size_t count,
+		     FILE *out)
+{
+	if (report->quiet || report->live)
+		return;
+	term_begin(&report->term, TERM_DIM, out);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (has_word(report, rows, count, words[i].word)) {
+			int column = fprintf(out, "%s: ", words[i].word);
+			term_wrap(&report->term, words[i].meaning, column, 2, 0, out);
+		}
+	term_end(&report->term, TERM_DIM, out);
+}
