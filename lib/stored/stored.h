@@ -5,7 +5,7 @@
 #include "elf/image.h"
 #include "stored/stored_names.h"
 
-/* Those of an open recording. */
+/* The stored names and files of an open recording. */
 struct stored;
 
 /* Opens the stored names; *ret is NULL if there are none. SP_ERROR_FORMAT if they are damaged. */
