@@ -459,10 +459,12 @@ static void find_event_truncation(const struct analysis_view *view, uint16_t eve
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
 	const char *why, *cfi_remedy = blind ? unwind_remedy(view, blind, &why) : NULL;
-	const char *copy_more = pages ? pages_remedy(view, copies, sizeof(copies))
-				: unwound ? copy_remedy(view, attr, ends[SP_STACK_TRUNCATED], copies,
-							sizeof(copies))
-					  : NULL;
+	const char *copy_more = NULL;
+	if (pages)
+		copy_more = pages_remedy(view, copies, sizeof(copies));
+	else if (unwound)
+		copy_more = copy_remedy(view, attr, ends[SP_STACK_TRUNCATED], copies,
+					sizeof(copies));
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
 	bool led = frame_pointers_lead(profile);
 	const char *frame_pointers = runtime_is_go(view)

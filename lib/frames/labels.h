@@ -16,8 +16,7 @@ struct label {
 
 struct frame_labels {
 	uint32_t first, count; /* range of labels in `items`; at least one label */
-	bool shown; /* the frame passes the filters by dso and symbol, which compares inlined functions,
-		     * too */
+	bool shown; /* passes the filters by dso and symbol, of inlined functions, too */
 	bool named; /* the innermost function has a name */
 	bool lined; /* the innermost function's line is known */
 };

@@ -452,7 +452,8 @@ static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, c
 {
 	const struct work *work = resolved->counted->work;
 	uint32_t frame = answer_frame(leaf->answer);
-	if ((work->keeps || leaf->answer & ANSWER_PENDING) && !work->labels->frames.items[frame].shown)
+	if ((work->keeps || leaf->answer & ANSWER_PENDING) &&
+	    !work->labels->frames.items[frame].shown)
 		return false;
 	return !nodes || matches_pass(work->matches, nodes[leaf->node] |
 						     work->matches->frames[frame]);

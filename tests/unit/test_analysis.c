@@ -550,8 +550,8 @@ TEST(kept_counts_give_what_the_samples_give)
 				made.options.samples.relative = cases[i].relative;
 				made.options.samples.timeline = cases[i].timeline;
 				made.options.rows.none = cases[i].none;
-				made.options.filter.dsos =
-					(struct sp_string_list){&cases[i].dso, cases[i].dso != NULL};
+				made.options.filter.dsos = (struct sp_string_list){
+					&cases[i].dso, cases[i].dso != NULL};
 				made.options.filter.symbols = (struct sp_string_list){
 					&cases[i].symbol, cases[i].symbol != NULL};
 				made.options.filter.focus = (struct sp_string_list){
@@ -1427,7 +1427,8 @@ TEST(remedies_for_short_tasks_are_accepted_with_the_recordings_options)
 TEST(remedies_that_need_a_command_are_not_for_older_processes)
 {
 	static const char node[] = "set NODE_OPTIONS='--perf-basic-prof "
-				   "--interpreted-frames-native-stack' in the program's environment";
+				   "--interpreted-frames-native-stack' in the program's "
+				   "environment";
 	for (int older = 0; older < 2; older++) {
 		struct made made = {0};
 		add_event(&made, "cpu-clock", BASIC);
