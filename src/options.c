@@ -18,6 +18,7 @@
 #include "diag.h"
 #include "memory.h"
 #include "nearest.h"
+#include "text.h"
 
 /* Help of a command, printed from its option table. */
 
@@ -591,8 +592,11 @@ bool options_reject_recording(const char *path, const char *use)
 		   !memcmp(magic, "2ELIFREP", sizeof(magic)));
 	if (fd >= 0)
 		close(fd);
-	if (is)
-		diag_say("%s is a recording: %s %s", path, use, path);
+	if (is) {
+		char *command = text_append_word(xstrdup(use), path);
+		diag_say("%s is a recording: %s", path, command);
+		free(command);
+	}
 	return is;
 }
 

@@ -120,14 +120,23 @@ const struct sp_capture_stats *sp_capture_stats(struct sp_capture *capture)
 	return &capture->stats;
 }
 
-struct sp_error *capture_note_lost_own(struct sp_capture *capture, uint64_t least)
+struct sp_error *capture_note_lost_own(struct sp_capture *capture, uint64_t least, bool ends)
 {
 	const struct note_records to = {&capture->out.extra, capture_record_time_ns(capture)};
 	if (!capture->samples.filter.membership)
 		return NULL;
 	const struct sp_capture_stats *stats = sp_capture_stats(capture);
-	if (!stats->lost || stats->lost < least)
+	uint64_t lost = stats->lost - capture->lost_before;
+	/* The estimate of all may shrink. */
+	uint64_t own = stats->lost_own > capture->lost_own_before
+			       ? stats->lost_own - capture->lost_own_before : 0;
+	if (!ends && (!lost || stats->lost < least))
 		return NULL;
 	capture->noted_lost = stats->lost;
-	return notes_write_once(&to, NOTE_OF(NOTE_LOST_OWN, NULL, stats->lost, stats->lost_own));
+	if (ends) {
+		capture->lost_before = stats->lost;
+		capture->lost_own_before = stats->lost_own;
+	}
+	return notes_write_once(&to, NOTE_OF(NOTE_LOST_OWN, NULL, lost, own < lost ? own : lost,
+					     ends));
 }

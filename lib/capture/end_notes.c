@@ -232,8 +232,7 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 	if (helpers && capture->control.alternate.ids.map.count)
 		TRY(notes_add(notes, NOTE_LOST_HELPERS, NULL, capture->samples.filter.counts.lost,
 			      helpers));
-	if (capture->samples.filter.membership && stats->lost)
-		TRY(notes_add(notes, NOTE_LOST_OWN, NULL, stats->lost, stats->lost_own));
+	TRY(capture_note_lost_own(capture, 0, true));
 	if (stats->lost || stats->lost_sideband)
 		TRY(notes_add(notes, NOTE_RING_SIZE, NULL, stats->ring_bytes));
 	if (stats->lost)

@@ -132,7 +132,7 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	TRY(schedstat_note_all(&capture->schedstat));
 	TRY(split_waits(capture));
 	TRY(capture_count_lost(capture));
-	TRY(capture_note_lost_own(capture, 0));
+	TRY(capture_note_lost_own(capture, 0, true));
 	const struct recording_progress progress = capture_progress(capture);
 	/* Waits are split at one time in all ring buffers. A file does not end before it begins. */
 	uint64_t seen_ns = progress.seen_ns > capture->round_ns ? progress.seen_ns

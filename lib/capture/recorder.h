@@ -35,7 +35,8 @@ struct sp_capture {
 	struct event_control control;
 	struct losses losses;
 	struct loss_phases loss_phases;
-	uint64_t noted_lost; /* lost samples of the last estimate of the target's */
+	uint64_t noted_lost; /* lost samples when the target's were last estimated */
+	uint64_t lost_before, lost_own_before; /* the file's begin: all lost, the target's */
 	struct ring_bank bank;
 	struct schedstat schedstat;
 	struct command_lines command_lines;
@@ -141,10 +142,11 @@ struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK
 uint64_t capture_command_ns(const struct sp_capture *capture);
 
 /*
- * Writes an estimate of the target's losses, from `least` lost samples on: if the recording is
- * interrupted, its readers have the last one.
+ * Writes an estimate of the target's losses in this file, from `least` lost samples on, and always
+ * if the file ends: if the recording is interrupted, its readers have the last one.
  */
-struct sp_error *capture_note_lost_own(struct sp_capture *capture, uint64_t least) SP_MUST_CHECK;
+struct sp_error *capture_note_lost_own(struct sp_capture *capture, uint64_t least,
+				       bool ends) SP_MUST_CHECK;
 
 /* end_notes.c: adds the notes that are known only at the end. */
 struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;

@@ -253,7 +253,8 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	/* Few estimates are written: each has an eighth more losses than the last. */
 	if (!error && capture->samples.filter.counts.lost > capture->noted_lost)
 		error = capture_note_lost_own(capture,
-					      capture->noted_lost + capture->noted_lost / 8 + 1);
+					      capture->noted_lost + capture->noted_lost / 8 + 1,
+					      false);
 	if (!error)
 		error = expire(capture);
 	if (error)

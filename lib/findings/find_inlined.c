@@ -35,37 +35,50 @@ static bool is_followed(const struct analysis_view *view, const char *remedy)
 	return word && *word;
 }
 
+/* What a runtime's optimized code has of an event. */
+struct optimized {
+	const struct runtime *runtime;
+	double weight;
+	uint64_t samples;
+};
+
 static void find_in_event(const struct analysis_view *view, uint16_t event)
 {
-	const struct runtime *most = NULL;
-	double all = 0, inlined = 0;
-	uint64_t samples = 0;
+	struct optimized sums[4] = {0}, *most = sums;
+	double all = 0;
 	char share[FINDING_TEXT], remedy[120];
 	for (struct worker_leaf at = {0}; workers_next_leaf(view->workers, &at);) {
 		if (resolved_event(&at.worker->resolved, at.leaf) != event)
 			continue;
+		if (!at.leaf->weight)
+			continue;
 		all += (double)at.leaf->weight;
 		const struct runtime *runtime = inlining_runtime(
 			view, &view->names->frames.items[answer_frame(at.leaf->answer)]);
-		/* Several runtimes in one recording are rare: the first one names the remedy. */
-		most = most ?: runtime;
-		if (!runtime || runtime != most)
+		struct optimized *sum = sums, *end = sums + count_of(sums);
+		while (runtime && sum < end && sum->runtime && sum->runtime != runtime)
+			sum++;
+		if (!runtime || sum == end)
 			continue;
-		inlined += (double)at.leaf->weight;
-		samples += at.leaf->samples;
+		sum->runtime = runtime;
+		sum->weight += (double)at.leaf->weight;
+		sum->samples += at.leaf->samples;
+		if (sum->weight > most->weight)
+			most = sum;
 	}
-	if (!most || inlined < SHARE_LEAST * all || is_followed(view, most->callees))
+	if (!most->runtime || most->weight < SHARE_LEAST * all ||
+	    is_followed(view, most->runtime->callees))
 		return;
 	snprintf(remedy, sizeof(remedy), "to see these callees, %s (slower)",
-		 most->callees);
+		 most->runtime->callees);
 	const struct sp_finding finding = {
-		.kind = SP_FINDING_NOTE, .cause = "inlined", .object = most->name,
-		.event = view->recording->totals[event].event, .samples = samples,
-		.share = inlined / all, .remedy = remedy,
+		.kind = SP_FINDING_NOTE, .cause = "inlined", .object = most->runtime->name,
+		.event = view->recording->totals[event].event, .samples = most->samples,
+		.share = most->weight / all, .remedy = remedy,
 		.summary = "of self may be of inlined callees",
 	};
 	finding_add(view, &finding, "%s %s: %s", share_text(finding.share, share), finding.summary,
-		    most->name);
+		    most->runtime->name);
 }
 
 void find_inlined(const struct analysis_view *view)

@@ -352,8 +352,8 @@ static bool ends_at_pages(const struct analysis_view *view)
 static const char *pages_remedy(const struct analysis_view *view, char *text, size_t size)
 {
 	const struct module *module = most_truncated(view);
-	int used = snprintf(text, size, "record for longer: only a place's first copies lack "
-			    "pages; if threads are short, ");
+	int used = snprintf(text, size, "record for longer: the first samples of a thread lack "
+			    "pages; for short threads, ");
 	if (module && !module->is_generated && !module_is_distributed(module))
 		snprintf(text + used, size - (size_t)used,
 			 "compile %.60s with -fno-omit-frame-pointer, and record with "

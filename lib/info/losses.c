@@ -31,6 +31,7 @@ struct sp_losses {
 	VEC(uint64_t) read_lost;
 	bool counted;                /* some event has the kernel's own count */
 	bool filtered;               /* events are on whole CPUs, and samples of others left out */
+	bool complete;               /* the recorder noted all losses of the file */
 	uint64_t noted, noted_own;   /* by the last note about losses of other processes; 0: none */
 	struct { VEC(struct sp_loss); } moments;
 	struct { VEC(struct sp_throttling); } throttlings;
@@ -203,6 +204,7 @@ static void add_note(struct sp_losses *losses, const struct sp_record *record)
 	if (!sp_record_note(record, &note) || !note_lost_own(&note, &lost, &own) || own > lost)
 		return;
 	losses->filtered = true;
+	losses->complete |= note.value_count > 2 && note.values[2];
 	/* A file of a rotation begins with a note without losses. */
 	losses->noted = lost ? lost : losses->noted;
 	losses->noted_own = lost ? own : losses->noted_own;
@@ -260,13 +262,14 @@ uint64_t sp_losses_own(const struct sp_losses *losses, size_t event)
 	if (!losses->filtered)
 		return lost;
 	if (!losses->noted)
-		return 0;
+		return losses->complete ? lost : 0;
 	return (double)lost * ((double)losses->noted_own / (double)losses->noted) + 0.5;
 }
 
 uint64_t sp_losses_unknown(const struct sp_losses *losses, size_t event)
 {
-	return losses->filtered && !losses->noted ? sp_losses_count(losses, event) : 0;
+	bool known = !losses->filtered || losses->noted || losses->complete;
+	return known ? 0 : sp_losses_count(losses, event);
 }
 
 struct event_throttling losses_throttling(const struct sp_losses *losses, size_t event)

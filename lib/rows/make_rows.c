@@ -459,6 +459,13 @@ static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, c
 						     work->matches->frames[frame]);
 }
 
+bool rows_filter_code(const struct analysis_options *options)
+{
+	const struct sp_filter *filter = &options->filter;
+	return filter->dsos.count || filter->symbols.count || filter->focus.count ||
+	       filter->ignore.count || options->stacks.callers || options->stacks.callees;
+}
+
 /*
  * Applies the filters that need function names: counts the pending samples as shown, or drops them.
  * Returns false when out of memory.
@@ -481,6 +488,9 @@ static bool show_pending(const struct resolved *resolved)
 		else
 			leaf->samples = leaf->weight = 0;
 	}
+	for (size_t i = 0; counted->work->keeps && i < counted->times.count; i++)
+		if (counted->times.items[i].is_rest && rows_filter_code(counted->work->options))
+			counted->leaves.items[i].samples = counted->leaves.items[i].weight = 0;
 	return true;
 }
 

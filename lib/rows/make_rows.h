@@ -18,6 +18,9 @@ struct summed {
  */
 struct sp_error *rows_make(const struct resolved *resolved, struct summed *summed) SP_MUST_CHECK;
 
+/* Returns whether filters choose code, which time without samples has none of. */
+bool rows_filter_code(const struct analysis_options *options);
+
 /* Returns whether memory was missing: the rows are not complete. */
 static inline bool summed_failed(const struct summed *summed)
 {

@@ -20,17 +20,18 @@
 /* Reason of frames outside of the kernel: the frames before decide. */
 #define FRAME_USER UINT8_MAX
 
-/* Returns whether the slice passes the filters. Filters of code exclude time without samples. */
+/*
+ * Returns whether the slice passes the filters. Filters of code exclude time without samples; of kept
+ * counts, rows_make() does.
+ */
 static bool shows_rest(const struct work *work, const struct slice *slice,
 		       const struct task_totals *of, const char *name, uint64_t last_ns)
 {
 	const struct sp_filter *filter = &work->options->filter;
-	const struct sp_analysis_stacks *stacks = &work->options->stacks;
 	const struct machine_command *command = NULL;
-	if (!slice->shown || filter->dsos.count || filter->symbols.count || filter->cpus.count ||
-	    filter->focus.count || filter->ignore.count ||
-	    filter->parallelism.count || stacks->callers || stacks->callees ||
-	    work->options->rows.parent_only)
+	if (!slice->shown || filter->cpus.count || filter->parallelism.count ||
+	    work->options->rows.parent_only ||
+	    (!work->keeps && rows_filter_code(work->options)))
 		return false;
 	if (filter_has_commands(filter))
 		command = machine_command(work->read->machine, of->pid, last_ns);

@@ -164,7 +164,7 @@ void report_describe_lost(const struct sp_profile *profile, char *text, size_t s
 			 format_share_short(share_of(profile->lost, all), share));
 	else if (profile->lost_unknown)
 		snprintf(text, size, "up to %s lost, of this workload or of others on these CPUs",
-			 format_count(profile->lost_unknown, count));
+			 format_count(profile->lost_own + profile->lost_unknown, count));
 	else if (profile->lost_own)
 		snprintf(text, size,
 			 "up to %s lost on these CPUs, about %s of them this workload's",

@@ -22,7 +22,8 @@ static const struct row_word {
 	{"[idle]", "the idle task of a CPU"},
 	{"[other]", "samples without a match for the parent"},
 	{"[no source line]", "code without line information"},
-	{"?", "not in the recording"},
+	{"[no source file]", "code without line information"},
+	{"?", "unknown"},
 };
 
 static bool has_word(const struct report *report, const struct table_line *rows, size_t count,

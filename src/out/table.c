@@ -222,7 +222,7 @@ static void write_left_out(const struct report *report, size_t count, double res
 		 summed && rest > 0 ? format_share_short(rest, share) : "",
 		 summed && rest > 0 ? " in all" : "",
 		 report->live ? "; --limit 0 shows them" :
-		 below ? "; sprof report --percent-limit 0 shows them" :
+		 below ? "; report with --percent-limit 0 shows them" :
 		 report->row_coverage > 0 || report->row_limit > 0 ?
 			 "; --percent-limit 0 shows them" : "");
 	term_begin(&report->term, TERM_DIM, out);

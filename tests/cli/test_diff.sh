@@ -179,7 +179,7 @@ diff_of --format csv long.? -- whole.? | awk -F, 'NR == 2 { printf "%s %.3f\n", 
 echo "inconclusive 0.499" >want
 same "and no verdict rests on them" got want
 diff_of short.? -- long.? | tr '\n' ' ' | tr -s ' ' | grep -o 'Note: long.1 was interrupted.*allow for them' >got
-echo "Note: long.1 was interrupted before it noted the target's losses: up to 264000 samples are missing; intervals allow for them" >want
+echo "Note: long.1 was interrupted before it noted the target's losses: up to 264000 samples are missing; the intervals of rows allow for them" >want
 same "a note has their number" got want
 
 # A share changes if only others became slower: it is used where runs are not whole, and that is said.

@@ -125,7 +125,7 @@ All rows: comm demo
 20.00%   5.7-51.0  [k] sys_read  [kernel.kallsyms]    0
 20.00%   5.7-51.0  [.] 0x10      demo                 0
 20.00%   5.7-51.0  [.] 0x20      demo                 1
-... 4 rows below 20.00%, 40.0% in all; sprof report --percent-limit 0 shows them
+... 4 rows below 20.00%, 40.0% in all; report with --percent-limit 0 shows them
 END
 
 prints "the head says what is missing, and what to do" sh -c \
@@ -243,7 +243,7 @@ prints "-n has the samples" report -q -n -e cpu-clock -s symbol -i chains.data -
   self   low-high   total  samples  symbol
 50.00%  12.5-87.5  50.00%        1  [k] sys_read
 33.33%   6.1-79.2  33.33%        2  [.] 0x10
-... 4 rows below 20.00%, 16.7% in all; sprof report --percent-limit 0 shows them
+... 4 rows below 20.00%, 16.7% in all; report with --percent-limit 0 shows them
 END
 prints "--children orders by total" report -q -e cpu-clock -s symbol --children -i chains.data \
 	--kallsyms kallsyms <<'END'

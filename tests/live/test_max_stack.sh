@@ -35,7 +35,7 @@ recorder=$(pgrep -P $recording -x sprof || echo $recording)
 comment "children of the recorder: $(pgrep -P "$recorder" -a | tr '\n' ';')"
 check "and needs no other process but the command and those of the recorder" \
 	test -z "$(pgrep -P "$recorder" | while read -r child; do
-		grep -vx -e deep -e sprof-proxy -e sprof-signals "/proc/$child/comm"
+		grep -vx -e deep -e sprof-proxy -e probe "/proc/$child/comm"
 	done)"
 wait $recording
 says "the remedy is printed" "sudo sysctl kernel.perf_event_max_stack=1000"

@@ -557,7 +557,7 @@ TEST(text_orders_by_self_and_stops)
 		"60.00%  54.0-66.0   60.00%  demo  demo  [.] a\n"
 		"39.00%  35.1-42.9  100.00%  demo  lib   [.] b\n"
 		" 0.60%   0.5- 0.7   90.00%  x     demo  [.] c\n"
-		"... 1 row below 0.50%, 0.4% in all; sprof report --percent-limit 0 shows them\n");
+		"... 1 row below 0.50%, 0.4% in all; report with --percent-limit 0 shows them\n");
 	report.row_limit = 0.5;
 	report.order_by_self = false;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), " total   low-high    self  "));
@@ -706,13 +706,13 @@ static void metrics_are(enum stat_kind kind, bool has_time, const char *wanted)
 TEST(output_metrics_alone_are_a_line_for_each_place)
 {
 	metrics_are(STAT_TEXT, false,
-		    "                 insn per cycle branch-misses:u of all branches \n"
-		    "CPU0                      1.50                            2.50% \n"
-		    "CPU1                      0.25                           50.00% \n");
+		    "                 insn per cycle branch-misses:u of all branches\n"
+		    "CPU0                      1.50                            2.50%\n"
+		    "CPU1                      0.25                           50.00%\n");
 	metrics_are(STAT_TEXT, true,
-		    "#           time                  insn per cycle branch-misses:u of all branches \n"
-		    "     2.000000000 CPU0                      1.50                            2.50% \n"
-		    "     2.000000000 CPU1                      0.25                           50.00% \n");
+		    "#           time                  insn per cycle branch-misses:u of all branches\n"
+		    "     2.000000000 CPU0                      1.50                            2.50%\n"
+		    "     2.000000000 CPU1                      0.25                           50.00%\n");
 	metrics_are(STAT_CSV, false,
 		    "insn per cycle;branch-misses:u of all branches;\n"
 		    "CPU0;1.50;2.50;\nCPU1;0.25;50.00;\n");

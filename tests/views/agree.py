@@ -508,6 +508,9 @@ def compare_exports(checks, report, references, wanted):
         event = choose_event(checks, profile, references) if profile.view in ("folded", "firefox") else \
             next(one for one in references if one.name == profile.event)
         if event:
+            # With one period, weights are proportional to samples, which are written instead.
+            if profile.view == "firefox" and profile.whole == event.whole("samples"):
+                profile.unit = "samples"
             compare_profile(checks, profile, event)
             compare_notes(checks, profile, event, wanted)
             for part, of in by_part.items():

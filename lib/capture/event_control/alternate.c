@@ -15,6 +15,9 @@
 #define RATE_HZ 249
 #define RATE_SHARE 4
 
+/* The same beside events that may be rarer than a clock's ticks: their samples need the room. */
+#define OCCURRENCE_RATE_HZ 29
+
 /* Helpers' copies that fit a ring buffer; and the factor by which they must be larger to be useful. */
 #define RING_SHARE 16
 #define LARGER 2
@@ -54,6 +57,7 @@ static struct perf_event_attr helper_attr(const struct event_plan *plan, uint32_
 	    (attr.type == PERF_TYPE_SOFTWARE && !record_is_clock(attr.type, attr.config))) {
 		attr.type = PERF_TYPE_SOFTWARE;
 		attr.config = PERF_COUNT_SW_CPU_CLOCK;
+		attr.sample_freq = OCCURRENCE_RATE_HZ;
 	}
 	return attr;
 }

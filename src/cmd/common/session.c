@@ -32,15 +32,21 @@ uint64_t session_now_ns(void)
 }
 
 static volatile sig_atomic_t early_signal;
+static uint64_t early_ns; /* time of the first one */
 static pid_t early_pid;
 
 /* The command, before its exec, has the handler, too: it ends by the signal. */
 static void on_early_signal(int number)
 {
-	if (getpid() == early_pid)
+	uint64_t now_ns = session_now_ns();
+	if (getpid() == early_pid &&
+	    (!early_signal || now_ns - early_ns < SESSION_SENDING_MS * NS_PER_MS)) {
+		early_ns = early_signal ? early_ns : now_ns;
 		early_signal = number;
-	else
-		raise(number);
+		return;
+	}
+	signal(number, SIG_DFL);
+	raise(number);
 }
 
 /* Signals that end this process unless they are caught. */
@@ -54,7 +60,7 @@ static void replace_handlers(void (*from)(int), void (*to)(int))
 		sigaction(ending[i], NULL, &action);
 		if (action.sa_handler != from)
 			continue;
-		action = (struct sigaction){.sa_handler = to, .sa_flags = (int)SA_RESETHAND};
+		action = (struct sigaction){.sa_handler = to};
 		sigaction(ending[i], &action, NULL);
 	}
 }
@@ -108,10 +114,17 @@ void session_probe_start(struct session *session)
 		session->probe = 0;
 	if (session->probe || getpid() == parent)
 		return;
-	prctl(PR_SET_NAME, "sprof-signals");
+	/* A signal to all processes named sprof, as by pkill, is none of the group. */
+	prctl(PR_SET_NAME, "probe");
+	char words[4096];
+	size_t size = 0;
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	for (ssize_t got; fd >= 0 && (got = read(fd, words, sizeof(words))) > 0;)
+		size += (size_t)got;
+	memset(program_invocation_name, 0, size);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (syscall(SYS_close_range, 0, ~0U, 0)) /* Linux 5.9 */
-		for (int fd = 0; fd < (int)sysconf(_SC_OPEN_MAX); fd++)
+		for (fd = 0; fd < (int)sysconf(_SC_OPEN_MAX); fd++)
 			close(fd);
 	while (getppid() == parent)
 		pause();

@@ -81,7 +81,7 @@ void session_close(struct session *session);
 
 /*
  * Catches the first SIGINT, SIGTERM or SIGHUP, until session_block(): the process can remove the
- * file that it began. A second one ends the process.
+ * file that it began. One that comes SESSION_SENDING_MS later ends the process.
  */
 void session_catch_early(void);
 /* Returns the caught signal; 0: none came. */

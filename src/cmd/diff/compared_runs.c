@@ -392,7 +392,7 @@ bool diff_runs_check(struct comparison *comparison)
 	if (either)
 		comparison_note(comparison,
 				"%s was interrupted before it noted the target's losses: up to "
-				"%llu samples are missing; intervals allow for them",
+				"%llu samples are missing; the intervals of rows allow for them",
 				either->path, (unsigned long long)either->lost_unknown);
 	if (rate)
 		comparison_note(comparison,

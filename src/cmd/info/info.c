@@ -70,8 +70,11 @@ static void add_note(struct info *info, const struct sp_note *note)
 		struct info_note *earlier = &info->notes.items[i];
 		if (earlier->note.kind != LOST_OWN_NOTE)
 			continue;
-		free(earlier->text);
-		*earlier = (struct info_note){.text = text, .note = *note};
+		/* That of a file's begin, without losses, is written in the first round. */
+		bool newer = note->values[0];
+		free(newer ? earlier->text : text);
+		if (newer)
+			*earlier = (struct info_note){.text = text, .note = *note};
 		return;
 	}
 	*list_push(&info->notes) = (struct info_note){.text = text, .note = *note};

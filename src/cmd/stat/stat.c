@@ -509,11 +509,18 @@ static struct sp_error *start(struct stat_run *run)
 	options.events = &arguments->options.events;
 	session_catch_early();
 	struct sp_error *error = sp_stat_new(counting->ctx, &options, &run->stat);
-	if (error)
+	if (error) {
+		/* The error may be a call that the signal interrupted. */
+		if (session_early_signal())
+			session_raise(session_early_signal());
 		return error;
+	}
 	/* Blocks signals only now: the command has inherited the previous mask. */
 	session_block(&counting->session);
-	counting->session.stopped |= session_early_signal() != 0;
+	if (session_early_signal()) {
+		sp_stat_free(run->stat);
+		session_raise(session_early_signal());
+	}
 	if (sp_stat_pid(run->stat) && !counting->session.probe)
 		session_probe_start(&counting->session);
 	return sp_stat_start(run->stat);
