@@ -23,7 +23,7 @@ static const struct row_word {
 	{"[other]", "samples without a match for the parent"},
 	{"[no source line]", "code without line information"},
 	{"[no source file]", "code without line information"},
-	{"?", "unknown"},
+	{"?", "unknown: neither the recording nor its files have it"},
 };
 
 static bool has_word(const struct report *report, const struct table_line *rows, size_t count,

@@ -255,7 +255,7 @@ END
 prints "their words are explained" sh -c '"$0" report -i "$1" --mode wall -s syscall |
 	grep "^\(\[.*\]\|?\): "' "$SPROF" "$tmp/waits" <<'END'
 [no system call]: code outside of the kernel, page faults and interrupts
-?: not in the recording
+?: unknown: neither the recording nor its files have it
 END
 # All words are in the manual page, with the same meanings.
 sed -n 's/^	{"\([^"]*\)", "\(.*\)"},$/\1|\2/p' "$top_srcdir/src/out/row_words.c" >"$tmp/words"
