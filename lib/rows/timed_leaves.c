@@ -21,8 +21,8 @@
 #define FRAME_USER UINT8_MAX
 
 /*
- * Returns whether the slice passes the filters. Filters of code exclude time without samples; of kept
- * counts, rows_make() does.
+ * Returns whether the slice passes the filters. Filters of code exclude time without samples;
+ * of kept counts, rows_make() does.
  */
 static bool shows_rest(const struct work *work, const struct slice *slice,
 		       const struct task_totals *of, const char *name, uint64_t last_ns)

@@ -234,7 +234,7 @@ static const struct binding level_keys[] = {
 	 browse_open_code},
 	{'D', "D", "changes from the first half of the time to the second", browse_open_changes},
 	{'g', "g", "events of the group, with their ratios", show_group},
-	{'/', "/", "search: show only rows that contain a text, or mark them in a flame graph", search},
+	{'/', "/", "search: show only rows with a text; pictures mark them", search},
 	{'d', "d", "only this dso", filter_dso},
 	{'k', "k", "only the kernel", filter_kernel},
 	{'s', "s", "only samples in this function (by self), or stacks through it",

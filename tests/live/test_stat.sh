@@ -159,7 +159,7 @@ alike() {
 	LC_ALL=C "$SPROF" stat "$@" 2>"$tmp/ours" >/dev/null
 	# perf pads the last column.
 	$filter "$tmp/theirs" | sed 's/ *$//' >"$tmp/wanted"
-	$filter "$tmp/ours" >"$tmp/got"
+	$filter "$tmp/ours" | sed 's/ *$//' >"$tmp/got"
 	same "$alike_name" "$tmp/wanted" "$tmp/got"
 }
 

@@ -710,9 +710,12 @@ TEST(output_metrics_alone_are_a_line_for_each_place)
 		    "CPU0                      1.50                            2.50%\n"
 		    "CPU1                      0.25                           50.00%\n");
 	metrics_are(STAT_TEXT, true,
-		    "#           time                  insn per cycle branch-misses:u of all branches\n"
-		    "     2.000000000 CPU0                      1.50                            2.50%\n"
-		    "     2.000000000 CPU1                      0.25                           50.00%\n");
+		    "#           time                  insn per cycle "
+		    "branch-misses:u of all branches\n"
+		    "     2.000000000 CPU0                      1.50 "
+		    "                           2.50%\n"
+		    "     2.000000000 CPU1                      0.25 "
+		    "                          50.00%\n");
 	metrics_are(STAT_CSV, false,
 		    "insn per cycle;branch-misses:u of all branches;\n"
 		    "CPU0;1.50;2.50;\nCPU1;0.25;50.00;\n");
