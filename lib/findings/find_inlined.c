@@ -35,7 +35,7 @@ static bool is_followed(const struct analysis_view *view, const char *remedy)
 	return word && *word;
 }
 
-/* What a runtime's optimized code has of an event. */
+/* Sums of a runtime's optimized code. */
 struct optimized {
 	const struct runtime *runtime;
 	double weight;

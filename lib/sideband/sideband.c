@@ -110,7 +110,7 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	struct note *note = NULL;
 	vec_each (earlier, &sideband->notes)
 		note = noted.kind == NOTE_LOST_OWN && earlier->of_losses ? earlier : note;
-	/* That of a file's begin, without losses, is written in the first round. */
+	/* A file's first round may end with the note of its begin, which has no losses. */
 	if (note && !noted.values[0])
 		return NULL;
 	char *text = arena_alloc(&sideband->arena, size);

@@ -62,7 +62,7 @@ struct level {
 	bool has_mode; /* the same of the mode */
 	bool has_limit; /* the same of the limit of rows */
 	struct report_result *result;
-	/* The level whose counted samples serve this one: an earlier level, or this one. */
+	/* Owner of the counted samples: an earlier level, or this one. */
 	const struct level *counted;
 	struct level_tree trees[LEVEL_TREES];
 	struct level_tree pictures[LEVEL_PICTURES];

@@ -70,7 +70,7 @@ static void add_note(struct info *info, const struct sp_note *note)
 		struct info_note *earlier = &info->notes.items[i];
 		if (earlier->note.kind != LOST_OWN_NOTE)
 			continue;
-		/* That of a file's begin, without losses, is written in the first round. */
+		/* A file's first round may end with the note of its begin, which has no losses. */
 		bool newer = note->values[0];
 		free(newer ? earlier->text : text);
 		if (newer)
