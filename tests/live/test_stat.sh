@@ -241,7 +241,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null &&
 	# The command itself: the wrapper of libtool may not be another user's to run.
 	nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 	if $nobody "$SPROF" stat -e faults true 2>"$tmp/err"; then
-		check "an ordinary user counts user space" grep -q ' faults:u ' "$tmp/err"
+		check "an ordinary user counts user space" grep -qE ' faults:u( |$)' "$tmp/err"
 		says "which is said" "kernel.perf_event_paranoid is [2-4]; counting user space only"
 		status "but not the kernel" 125 $nobody "$SPROF" stat -e faults:k true
 		says "with a remedy" "sysctl kernel.perf_event_paranoid=1"
