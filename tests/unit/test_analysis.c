@@ -475,6 +475,13 @@ static char *analysis_text(const struct made *made)
 	return text;
 }
 
+static void switch_task(struct made *made, uint64_t time_ns, uint32_t tid, uint16_t misc)
+{
+	struct sp_record record = {.type = PERF_RECORD_SWITCH, .misc = misc,
+				   .id = {.time_ns = time_ns, .pid = 1, .tid = tid}};
+	put(made, 0, &record);
+}
+
 /* Chains of two threads in two files, with recursion, over 20,000 ns. */
 static void put_chains(struct made *made)
 {
@@ -527,14 +534,25 @@ TEST(kept_counts_give_what_the_samples_give)
 	};
 	enum { CASES = sizeof(cases) / sizeof(*cases) };
 	static const char *const names[] = {"one"};
-	for (unsigned int filtered = 0; filtered < 2; filtered++) {
+	/* All; one thread; time without samples, which filters of code leave out. */
+	for (unsigned int kind = 0; kind < 3; kind++) {
 		char *texts[2][CASES];
 		struct sp_counts *counts = NULL;
 		struct made made = {.options.threads = 2};
 		put_chains(&made);
+		if (kind == 2) {
+			made.events[0].attr.inherit = made.events[0].attr.context_switch = 1;
+			made.events[0].attr.sample_period = 10;
+			comm(&made, 0, 1, 3, "three", false);
+			for (uint32_t tid = 1; tid <= 3; tid++) {
+				switch_task(&made, 20001, tid, PERF_RECORD_MISC_SWITCH_OUT);
+				switch_task(&made, 30000, tid, 0);
+				switch_task(&made, 35000, tid, PERF_RECORD_MISC_SWITCH_OUT);
+			}
+		}
 		finish(&made);
 		sp_analysis_free(made.analysis);
-		if (filtered)
+		if (kind == 1)
 			made.options.filter.comms = (struct sp_string_list){names, 1};
 		made.options.samples.time_bins = true;
 		made.options.stacks.size = sizeof(made.options.stacks);
@@ -1043,13 +1061,6 @@ TEST(timelines_list_losses_by_time)
 		lost += sp_timeline_loss(timeline, i)->lost;
 	ck_assert_uint_eq(lost, 67 + 50000);
 	made_deinit(&made);
-}
-
-static void switch_task(struct made *made, uint64_t time_ns, uint32_t tid, uint16_t misc)
-{
-	struct sp_record record = {.type = PERF_RECORD_SWITCH, .misc = misc,
-				   .id = {.time_ns = time_ns, .pid = 1, .tid = tid}};
-	put(made, 0, &record);
 }
 
 /* Returns the state of a node's outermost caller. */
