@@ -209,7 +209,7 @@ wait_for "$ready" || not_ok "M: back"
 # Half against half of the time: shares of --time.
 keys D
 wait_for '^ *change' && ok "D: changes" || not_ok "D: changes"
-sed -n 's/.* \([0-9.]*%\)  *\([0-9.]*%\).*program  program  mix$/\1 \2/p' now >got
+sed -n 's/.* \([0-9.]*%\)  *\([0-9.]*%\).* mix  *program  program *$/\1 \2/p' now >got
 for range in 5.001,5.2005 5.200500001,5.4; do
 	text "sprof report --time $range --percentage relative one.data" |
 		sed -n 's/^ *\([0-9.]*%\).* mix .*/\1/p' | head -n 1
