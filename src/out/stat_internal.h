@@ -62,7 +62,7 @@ void stat_put_text_prefix(const struct stat_line *line);
 void stat_put_csv_prefix(const struct stat_line *line);
 void stat_put_json_prefix(const struct stat_line *line);
 
-/* Calls put(), and writes its text without blanks at the ends of lines. */
+/* Calls put(). In text, leaves out the blanks at the ends of its lines. */
 void stat_put_trimmed(const struct stat_style *style, const struct stat_table *table,
 		      void (*put)(const struct stat_style *style, const struct stat_table *table));
 

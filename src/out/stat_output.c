@@ -74,6 +74,10 @@ void stat_put_trimmed(const struct stat_style *style, const struct stat_table *t
 	struct stat_style padded = *style;
 	char *text = NULL;
 	size_t size;
+	if (style->kind != STAT_TEXT) {
+		put(style, table);
+		return;
+	}
 	padded.out = text_stream_open(&text, &size);
 	put(&padded, table);
 	text_stream_close(padded.out, &text);
@@ -109,8 +113,5 @@ static void put_table(const struct stat_style *style, const struct stat_table *t
 
 void stat_put_table(const struct stat_style *style, const struct stat_table *table)
 {
-	if (style->kind == STAT_TEXT)
-		stat_put_trimmed(style, table, put_table);
-	else
-		put_table(style, table);
+	stat_put_trimmed(style, table, put_table);
 }

@@ -108,10 +108,7 @@ void stat_put_columns(const struct stat_style *style, const struct stat_table *t
 	};
 	int width = 4;
 	if (style->metric_only) {
-		if (style->kind == STAT_TEXT)
-			stat_put_trimmed(style, table, stat_put_metric_columns);
-		else
-			stat_put_metric_columns(style, table);
+		stat_put_trimmed(style, table, stat_put_metric_columns);
 		return;
 	}
 	for (size_t i = 0; i < table->event_count; i++)
