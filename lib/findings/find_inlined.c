@@ -48,9 +48,7 @@ static void find_in_event(const struct analysis_view *view, uint16_t event)
 	double all = 0;
 	char share[FINDING_TEXT], remedy[120];
 	for (struct worker_leaf at = {0}; workers_next_leaf(view->workers, &at);) {
-		if (resolved_event(&at.worker->resolved, at.leaf) != event)
-			continue;
-		if (!at.leaf->weight)
+		if (!at.leaf->weight || resolved_event(&at.worker->resolved, at.leaf) != event)
 			continue;
 		all += (double)at.leaf->weight;
 		const struct runtime *runtime = inlining_runtime(

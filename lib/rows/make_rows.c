@@ -488,8 +488,9 @@ static bool show_pending(const struct resolved *resolved)
 		else
 			leaf->samples = leaf->weight = 0;
 	}
-	for (size_t i = 0; counted->work->keeps && i < counted->times.count; i++)
-		if (counted->times.items[i].is_rest && rows_filter_code(counted->work->options))
+	bool drops_rests = counted->work->keeps && rows_filter_code(counted->work->options);
+	for (size_t i = 0; drops_rests && i < counted->times.count; i++)
+		if (counted->times.items[i].is_rest)
 			counted->leaves.items[i].samples = counted->leaves.items[i].weight = 0;
 	return true;
 }
