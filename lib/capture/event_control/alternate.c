@@ -15,7 +15,7 @@
 #define RATE_HZ 249
 #define RATE_SHARE 4
 
-/* Rate beside events that may be rare. */
+/* The helpers' rate where the recorded event is no clock. It can be rare. */
 #define OCCURRENCE_RATE_HZ 29
 
 /* Helpers' copies that fit a ring buffer; and the factor by which they must be larger to be useful. */
