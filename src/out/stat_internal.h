@@ -62,10 +62,6 @@ void stat_put_text_prefix(const struct stat_line *line);
 void stat_put_csv_prefix(const struct stat_line *line);
 void stat_put_json_prefix(const struct stat_line *line);
 
-/* Calls put(). In text, leaves out the blanks at the ends of its lines. */
-void stat_put_trimmed(const struct stat_style *style, const struct stat_table *table,
-		      void (*put)(const struct stat_style *style, const struct stat_table *table));
-
 /* Output of metric_only: the metrics' names, and a line of metrics for each place. */
 void stat_put_metric_columns(const struct stat_style *style, const struct stat_table *table);
 void stat_put_metrics(const struct stat_style *style, const struct stat_table *table);

@@ -68,8 +68,9 @@ static void put_trimmed(const char *text, FILE *out)
 	}
 }
 
-void stat_put_trimmed(const struct stat_style *style, const struct stat_table *table,
-		      void (*put)(const struct stat_style *style, const struct stat_table *table))
+/* Calls put(). In text, leaves out the blanks at the ends of its lines. */
+static void put_without_padding(const struct stat_style *style, const struct stat_table *table,
+				void (*put)(const struct stat_style *style, const struct stat_table *table))
 {
 	struct stat_style padded = *style;
 	char *text = NULL;
@@ -85,16 +86,22 @@ void stat_put_trimmed(const struct stat_style *style, const struct stat_table *t
 	free(text);
 }
 
+static int widest_unit(const struct stat_table *table)
+{
+	int width = UNIT_WIDTH;
+	for (size_t i = 0; i < table->event_count; i++)
+		if ((int)strlen(table->events[i]->unit) > width)
+			width = (int)strlen(table->events[i]->unit);
+	return width;
+}
+
 static void put_table(const struct stat_style *style, const struct stat_table *table)
 {
-	int unit_width = UNIT_WIDTH;
 	if (style->metric_only) {
 		stat_put_metrics(style, table);
 		return;
 	}
-	for (size_t i = 0; i < table->event_count; i++)
-		if ((int)strlen(table->events[i]->unit) > unit_width)
-			unit_width = (int)strlen(table->events[i]->unit);
+	int unit_width = widest_unit(table);
 	bool by_event = style->aggregate == SP_STAT_CPU || style->aggregate == SP_STAT_THREAD;
 	struct ranked_thread *ranks = style->aggregate == SP_STAT_THREAD
 				       ? xcalloc(table->place_count + 1, sizeof(*ranks)) : NULL;
@@ -113,5 +120,25 @@ static void put_table(const struct stat_style *style, const struct stat_table *t
 
 void stat_put_table(const struct stat_style *style, const struct stat_table *table)
 {
-	stat_put_trimmed(style, table, put_table);
+	put_without_padding(style, table, put_table);
+}
+
+void stat_put_columns(const struct stat_style *style, const struct stat_table *table)
+{
+	static const char *const titles[] = {
+		[SP_STAT_GLOBAL] = "#           time             counts ",
+		[SP_STAT_CPU] = "#           time CPU                    counts ",
+		[SP_STAT_CORE] = "#           time core            cpus             counts ",
+		[SP_STAT_CLUSTER] = "#           time cluster          cpus             counts ",
+		[SP_STAT_CACHE] = "#           time cache                cpus             counts ",
+		[SP_STAT_DIE] = "#           time die          cpus             counts ",
+		[SP_STAT_SOCKET] = "#           time socket cpus             counts ",
+		[SP_STAT_NODE] = "#           time node   cpus             counts ",
+		[SP_STAT_THREAD] = "#           time             comm-pid                  counts ",
+	};
+	if (style->metric_only) {
+		put_without_padding(style, table, stat_put_metric_columns);
+		return;
+	}
+	fprintf(style->out, "%s%*s events\n", titles[style->aggregate], widest_unit(table), "unit");
 }

@@ -93,30 +93,6 @@ void stat_put_text_line(const struct stat_line *line)
 	fputc('\n', out);
 }
 
-void stat_put_columns(const struct stat_style *style, const struct stat_table *table)
-{
-	static const char *const titles[] = {
-		[SP_STAT_GLOBAL] = "#           time             counts ",
-		[SP_STAT_CPU] = "#           time CPU                    counts ",
-		[SP_STAT_CORE] = "#           time core            cpus             counts ",
-		[SP_STAT_CLUSTER] = "#           time cluster          cpus             counts ",
-		[SP_STAT_CACHE] = "#           time cache                cpus             counts ",
-		[SP_STAT_DIE] = "#           time die          cpus             counts ",
-		[SP_STAT_SOCKET] = "#           time socket cpus             counts ",
-		[SP_STAT_NODE] = "#           time node   cpus             counts ",
-		[SP_STAT_THREAD] = "#           time             comm-pid                  counts ",
-	};
-	int width = 4;
-	if (style->metric_only) {
-		stat_put_trimmed(style, table, stat_put_metric_columns);
-		return;
-	}
-	for (size_t i = 0; i < table->event_count; i++)
-		if ((int)strlen(table->events[i]->unit) > width)
-			width = (int)strlen(table->events[i]->unit);
-	fprintf(style->out, "%s%*s events\n", titles[style->aggregate], width, "unit");
-}
-
 void stat_put_header(const struct stat_style *style, const char *what, uint64_t runs)
 {
 	fputs("\n Performance counter stats for ", style->out);
