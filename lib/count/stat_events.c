@@ -175,6 +175,7 @@ static struct sp_error *check_spec(struct sp_stat *stat, const struct event_spec
 			error_new(SP_ERROR_UNSUPPORTED, "%s: modifier b (counters shared by BPF) is not "
 				  "supported", spec->name),
 			"leave out b");
+	TRY(event_notes_breakpoint(&stat->notes, stat->kernel, spec->name, &spec->attr));
 	if (spec->terms.given & EVENT_TERM_PERCORE && spec->terms.percore &&
 	    stat->options.aggregate == SP_STAT_CPU)
 		return event_notes_add(&stat->notes, spec->name, "each CPU has its row",

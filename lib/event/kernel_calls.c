@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <linux/hw_breakpoint.h>
 #include "base/vec.h"
 #include "record/attr.h"
 
@@ -62,8 +63,31 @@ static int real_set_filter(void *arg, int fd, const char *filter)
 	return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0 ? errno : 0;
 }
 
+static int64_t real_try_breakpoint(void *arg)
+{
+	volatile int watched = 0;
+	uint64_t count = 0;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT,
+		.bp_type = HW_BREAKPOINT_W,
+		.bp_addr = (uintptr_t)&watched,
+		.bp_len = sizeof(watched),
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	attr.size = event_attr_size(&attr);
+	int fd = real_open(arg, &attr, 0, -1, -1, 0);
+	if (fd < 0)
+		return fd;
+	watched = 1;
+	ssize_t got = read(fd, &count, sizeof(count));
+	close(fd);
+	return got == sizeof(count) ? (int64_t)count : -EIO;
+}
+
 static const struct event_kernel real_kernel = {
-	.open = real_open, .close = real_close, .set_filter = real_set_filter};
+	.open = real_open, .close = real_close, .set_filter = real_set_filter,
+	.try_breakpoint = real_try_breakpoint};
 
 const struct event_kernel *event_kernel_real(void)
 {
@@ -73,6 +97,11 @@ const struct event_kernel *event_kernel_real(void)
 int event_set_filter(const struct event_kernel *kernel, int fd, const char *filter)
 {
 	return kernel->set_filter ? kernel->set_filter(kernel->arg, fd, filter) : EINVAL;
+}
+
+bool event_breakpoints_fail(const struct event_kernel *kernel)
+{
+	return kernel->try_breakpoint && kernel->try_breakpoint(kernel->arg) == 0;
 }
 
 /* Returns the smallest size of attr in any kernel version that holds all bytes that are not 0. */

@@ -26,6 +26,11 @@ struct event_kernel {
 	 * Calls PERF_EVENT_IOC_SET_FILTER. Returns 0, or the errno. NULL: this kernel has no filters.
 	 */
 	int (*set_filter)(void *arg, int fd, const char *filter);
+	/*
+	 * Writes a variable of its own that a breakpoint watches. Returns what the breakpoint counted, or
+	 * -errno. NULL: breakpoints count.
+	 */
+	int64_t (*try_breakpoint)(void *arg);
 	void *arg;
 };
 
@@ -45,6 +50,12 @@ int event_open_attr(const struct event_kernel *kernel, const struct perf_event_a
 
 /* Sets an event's filter. Returns 0, or the errno. */
 int event_set_filter(const struct event_kernel *kernel, int fd, const char *filter);
+
+/*
+ * Whether breakpoints can be opened but never trigger: a hypervisor may leave the debug registers of its
+ * guests without effect.
+ */
+bool event_breakpoints_fail(const struct event_kernel *kernel);
 
 /* Attributes that the kernel accepts. All false is Linux 3.12. */
 struct event_support {

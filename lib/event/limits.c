@@ -310,11 +310,24 @@ static struct sp_error *add_confinement(struct sp_limits *limits)
 			  "and --security-opt seccomp=unconfined)" : NULL});
 }
 
+static struct sp_error *add_breakpoints(struct sp_limits *limits)
+{
+	const struct event_kernel *kernel = event_kernel_real();
+	int64_t count = kernel->try_breakpoint(kernel->arg);
+	if (count < 0)
+		return NULL;
+	return add(limits, &(struct sp_limit){
+		.name = "breakpoints", .value = count ? "yes" : "no",
+		.meaning = count ? "breakpoints (mem:) count" :
+			   "breakpoints (mem:) can be opened, but never trigger on this machine",
+		.remedy = count ? NULL : "use a physical machine, or uprobe: and kprobe:"});
+}
+
 struct sp_error *sp_limits_new(struct sp_ctx *ctx, struct sp_limits **ret)
 {
 	static struct sp_error *(*const parts[])(struct sp_limits *) = {
 		add_paranoid, add_numbers, add_kptr, add_process, add_capabilities, add_user_access,
-		add_tracefs, add_confinement,
+		add_tracefs, add_confinement, add_breakpoints,
 	};
 	CLEANUP(cleanup_sp_limits_free) struct sp_limits *limits = calloc(1, sizeof(*limits));
 	NEED(limits);

@@ -530,7 +530,8 @@ struct sp_error *planner_plan_event(struct planner *planner, const struct event_
 		if (!errnum && event->attr.size < spec->attr.size)
 			event->attr.size = spec->attr.size;
 		if (!errnum)
-			return NULL;
+			return event_notes_breakpoint(&planner->plan->notes, planner->kernel,
+						      event->name, &event->attr);
 		if (step_quietly(spec, errnum, &event->attr) ||
 		    become_dummy(planner, spec, errnum, event))
 			continue;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/hw_breakpoint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -487,6 +488,17 @@ struct sp_error *event_notes_add(struct event_notes *notes, const char *asked, c
 	NEED(slot);
 	*slot = note;
 	return NULL;
+}
+
+struct sp_error *event_notes_breakpoint(struct event_notes *notes, const struct event_kernel *kernel,
+					const char *name, const struct perf_event_attr *attr)
+{
+	if (attr->type != PERF_TYPE_BREAKPOINT || !event_breakpoints_fail(kernel))
+		return NULL;
+	return event_notes_add(notes, name, "the event counts nothing",
+			       "breakpoints do not trigger on this machine",
+			       attr->bp_type == HW_BREAKPOINT_X ? "use uprobe:PATH:SYMBOL or kprobe:SYMBOL"
+								: "use a physical machine");
 }
 
 void event_notes_deinit(struct event_notes *notes)

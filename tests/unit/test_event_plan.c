@@ -32,6 +32,7 @@ struct fake {
 	bool before_6_12;   /* EINVAL for counts of what is inherited, read with samples */
 	int error;	    /* whatever it is */
 	int task_error;	    /* for other tasks than ours */
+	bool no_breakpoints; /* they open, but never trigger */
 	int open, opens;
 	struct perf_event_attr last;
 	bool inherited[100]; /* by descriptor */
@@ -101,10 +102,17 @@ static void fake_close(void *arg, int fd)
 	fake->open--;
 }
 
+static int64_t fake_try_breakpoint(void *arg)
+{
+	struct fake *fake = arg;
+	return fake->no_breakpoints ? 0 : 1;
+}
+
 static struct sp_error *make(struct fake *fake, const char *events,
 			     const struct event_request *request, struct event_plan **ret)
 {
-	struct event_kernel kernel = {.open = fake_open, .close = fake_close, .arg = fake};
+	struct event_kernel kernel = {.open = fake_open, .close = fake_close,
+				      .try_breakpoint = fake_try_breakpoint, .arg = fake};
 	struct rights rights = {
 		.has_perf = true,
 		.paranoid = fake->paranoid,
@@ -636,6 +644,18 @@ TEST(a_user_watches_memory_in_user_space)
 	ck_assert(watch->samples[0].attr.exclude_kernel);
 	ck_assert_str_eq(watch->samples[0].name, "mem:0x1000:w");
 	one_note(watch, "sampling user code only");
+}
+
+TEST(breakpoints_that_never_trigger_are_told)
+{
+	struct fake fake = {.capable = true, .no_breakpoints = true};
+	PLAN *watch = plan(&fake, "mem:0x1000:w:u");
+	one_note(watch, "breakpoints do not trigger on this machine; the event counts nothing");
+	PLAN *clock = plan(&fake, "cpu-clock");
+	ck_assert_uint_eq(clock->notes.count, 0);
+	fake.no_breakpoints = false;
+	PLAN *works = plan(&fake, "mem:0x1000:w:u");
+	ck_assert_uint_eq(works->notes.count, 0);
 }
 
 TEST(the_option_that_requires_cpu_wide_events_is_named)

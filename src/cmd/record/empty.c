@@ -226,6 +226,8 @@ static void explain_counter(struct reason_text *text, struct sp_capture *capture
 	const char *name = sp_capture_event_name(capture, 0);
 	if (attr->freq)
 		append(text, "event %s did not occur often enough; record for longer", name);
+	else if (attr->type == PERF_TYPE_BREAKPOINT)
+		append(text, "breakpoint %s did not trigger", name);
 	else if (attr->sample_period == 1)
 		append(text, "event %s did not occur", name);
 	else
