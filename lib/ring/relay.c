@@ -41,6 +41,8 @@ struct sp_error *relay_init(struct relay *relay, struct ring *source, size_t siz
 		free(page);
 		return error_no_memory();
 	}
+	/* A child would share the pages, and each would have to be copied when the mover writes. */
+	(void)madvise(data, size, MADV_DONTFORK);
 	/* The mover takes one page fault for 2 MiB: a fault can take as long as copying several stacks. */
 	if (size >= HUGE_LEAST)
 		(void)madvise(data, size, MADV_HUGEPAGE);
