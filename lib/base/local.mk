@@ -14,6 +14,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/hash.c lib/base/hash.h \
 	lib/base/io.c lib/base/io.h \
 	lib/base/leb128.h \
+	lib/base/pages.c lib/base/pages.h \
 	lib/base/parallel.c lib/base/parallel.h \
 	lib/base/proxy.c lib/base/proxy.h \
 	lib/base/regular_file.c lib/base/regular_file.h \

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include "base/pages.h"
 
 /* MADV_POPULATE_WRITE, since Linux 5.14. Without it, the relay's writer takes the page faults. */
 #ifndef MADV_POPULATE_WRITE
@@ -13,39 +14,22 @@
 /* Rounds up to whole pages. */
 #define PREPARED_STEP ((size_t)256 << 10)
 
-/* Size of a huge page, and the smallest relay that has them: others' would be mostly unused. */
-#define HUGE_BYTES ((size_t)2 << 20)
+/*
+ * Smallest relay with huge pages: smaller ones are of many CPUs, and mostly empty. The mover takes one page
+ * fault for each page, and a fault can take as long as copying several stacks.
+ */
 #define HUGE_LEAST ((size_t)16 << 20)
-
-/* Maps memory that begins at a huge page. Returns NULL if there is none. */
-static uint8_t *map_aligned(size_t size)
-{
-	uint8_t *all = mmap(NULL, size + HUGE_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (all == MAP_FAILED)
-		return NULL;
-	size_t before = -(uintptr_t)all & (HUGE_BYTES - 1);
-	if (before)
-		munmap(all, before);
-	munmap(all + before + size, HUGE_BYTES - before);
-	return all + before;
-}
 
 struct sp_error *relay_init(struct relay *relay, struct ring *source, size_t size)
 {
 	assert(size >= 2 * source->size && !(size & (size - 1)));
 	struct perf_event_mmap_page *page = calloc(1, sizeof(*page));
 	NEED(page);
-	uint8_t *data = map_aligned(size);
+	void *data = size >= HUGE_LEAST ? pages_map_huge(size) : pages_map(size);
 	if (!data) {
 		free(page);
 		return error_no_memory();
 	}
-	/* A child would share the pages, and each would have to be copied when the mover writes. */
-	(void)madvise(data, size, MADV_DONTFORK);
-	/* The mover takes one page fault for 2 MiB: a fault can take as long as copying several stacks. */
-	if (size >= HUGE_LEAST)
-		(void)madvise(data, size, MADV_HUGEPAGE);
 	*relay = (struct relay){.source = source, .page = page};
 	ring_init_memory(&relay->out, page, data, size);
 	return NULL;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include "base/pages.h"
 
 /* MADV_POPULATE_WRITE, since Linux 5.14. */
 #ifndef MADV_POPULATE_WRITE
@@ -58,9 +59,8 @@ void snapshot_deinit(struct snapshot *snapshot)
  */
 static uint8_t *new_memory(const struct ring *source, size_t held)
 {
-	void *memory = mmap(NULL, source->size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
+	void *memory = pages_map(source->size);
+	if (!memory)
 		return NULL;
 	if (!held || !madvise(memory, held, MADV_POPULATE_WRITE) || errno == EINVAL)
 		return memory;

@@ -3,6 +3,9 @@
 #include "ring/relay.h"
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 #include "rings.h"
 
 #define SMALL 4096
@@ -149,4 +152,39 @@ TEST(relay_keeps_order_among_threads)
 	pthread_join(mover, NULL);
 	relay_deinit(&rush.relay);
 	memory_ring_deinit(&rush.memory);
+}
+
+/* Flags of the mapping at an address, as in smaps ("VmFlags: rd wr mr …"). */
+static void mapping_flags(const void *address, char *flags, size_t size)
+{
+	char line[256];
+	unsigned long begin, end;
+	bool found = false;
+	FILE *file = fopen("/proc/self/smaps", "r");
+	ck_assert_ptr_nonnull(file);
+	*flags = 0;
+	while (!*flags && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
+			found = begin <= (uintptr_t)address && (uintptr_t)address < end;
+		else if (found && !strncmp(line, "VmFlags:", 8))
+			snprintf(flags, size, "%s", line + 8);
+	}
+	fclose(file);
+}
+
+TEST(relays_are_not_shared_with_children_and_large_ones_have_huge_pages)
+{
+	struct memory_ring memory;
+	struct ring source = memory_ring_init(&memory, SMALL, 8);
+	bool has_huge = access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0;
+	for (size_t size = LARGE; size <= 16 << 20; size *= 1024) {
+		struct relay relay;
+		char flags[256];
+		ok_or_fail(relay_init(&relay, &source, size));
+		mapping_flags(relay.out.data, flags, sizeof(flags));
+		ck_assert_msg(strstr(flags, " dc") != NULL, "%s", flags);
+		ck_assert_int_eq(strstr(flags, " hg") != NULL, has_huge && size >= 16 << 20);
+		relay_deinit(&relay);
+	}
+	memory_ring_deinit(&memory);
 }

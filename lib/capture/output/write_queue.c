@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/pages.h"
 #include "base/vec.h"
 #include "writer/spans.h"
 
@@ -214,11 +215,9 @@ static void end_thread(struct write_queue *write_queue, bool at_once)
 static bool make_chunks(struct write_queue *write_queue, size_t count)
 {
 	size_t size = count * sizeof(*write_queue->chunks);
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
+	write_queue->chunks = pages_map(size);
+	if (!write_queue->chunks)
 		return false;
-	write_queue->chunks = memory;
 	for (size_t i = count; i > 0; i--)
 		*vec_push(&write_queue->spare) = &write_queue->chunks[i - 1];
 	return true;

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/pages.h"
 
 /* Number of free chunks that keep their memory, and limit of one trim: the drain must not wait. */
 #define FREE_KEPT 16
@@ -93,11 +94,8 @@ static struct sp_error *start_workers(struct pool *pool)
  */
 static bool map_memory(struct pool *pool)
 {
-	void *memory = mmap(NULL, pool->options.chunks * pool->options.chunk_bytes,
-			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory != MAP_FAILED)
-		pool->memory = memory;
-	return memory != MAP_FAILED;
+	pool->memory = pages_map(pool->options.chunks * pool->options.chunk_bytes);
+	return pool->memory != NULL;
 }
 
 struct sp_error *pool_new(const struct pool_options *options, struct pool **ret)
