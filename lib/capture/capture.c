@@ -331,6 +331,10 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	log_proxies(capture);
 	if (!error)
 		error = capture_count_lost(capture);
+	/* The notes count all stacks: those of waits that end with the recording, too. */
+	if (!error)
+		error = capture_round(capture, true);
+	error = error_first(error, sample_path_finish(&capture->samples));
 	if (!error)
 		error = capture_note_end(capture);
 	if (!error)
