@@ -150,7 +150,7 @@ static struct sp_error *note_command_time(struct sp_capture *capture)
 {
 	const struct capture_config *config = &capture->config;
 	if (config->target != CAPTURE_COMMAND || !capture->tasks.workload.ended ||
-	    !config->switches || config->plan->cpu_wide || !config->inherit ||
+	    config->plan->cpu_wide || !config->inherit ||
 	    capture->overwrite.on || capture->out.rotation.full || capture->control.schedule.turned)
 		return NULL;
 	return notes_add(&capture->out.notes, NOTE_COMMAND_TIME, NULL, capture_command_ns(capture));

@@ -594,6 +594,20 @@ static bool add_whole(const struct merged *merged, const struct merged_recording
 	return true;
 }
 
+/*
+ * Returns the CPU time of the command that a clock of its tasks has neither sampled nor is known to miss: at
+ * an exit, for instance, the kernel ends events before it frees the task's memory.
+ */
+static uint64_t beyond_missing(const struct work *work, uint16_t event, const struct sp_profile *total)
+{
+	const struct perf_event_attr *attr = &sp_reader_event(work->read->reader, event)->attr;
+	uint64_t known_ns = weight_add(total->weight, total->missing_weight);
+	uint64_t command_ns = work->read->sideband.command_ns;
+	if (!record_is_clock(attr->type, attr->config) || attr->exclude_user || attr->exclude_kernel)
+		return 0;
+	return command_ns > known_ns ? command_ns - known_ns : 0;
+}
+
 /* Computes the totals of a recording's events, and adds them to those of all recordings. */
 static struct sp_error *total_events(struct merged *merged, struct merged_recording *recording,
 				     const struct workers *workers)
@@ -630,6 +644,9 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 		     programs_merge(&into->unsampled, &unsampled));
 		total->missing_weight =
 			weight_add(total->missing_weight, unsampled.lacking.missing);
+		uint64_t beyond = beyond_missing(work, i, total);
+		into->missing = weight_add(into->missing, beyond);
+		total->missing_weight = weight_add(total->missing_weight, beyond);
 		total->unplaced_weight = unsampled.lacking.more;
 		total->is_estimate |= total->missing_weight || total->unplaced_weight;
 		NEED(!merged->batch_count || add_whole(merged, recording, workers, i, into));

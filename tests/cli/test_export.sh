@@ -63,12 +63,13 @@ END
 gcc -g -O1 -fno-optimize-sibling-calls -pthread -o plain work.c || skip_all "cannot link a program"
 objcopy --redefine-sym hostile='</script><b>"x"
 \ (1)' plain work || skip_all "cannot rename a symbol"
-# A thread that ends may be sampled after it has lost its number: records again.
+# A thread that ends may be sampled after it has lost its number, and a busy machine's recorder may lose
+# all of a thread: records again.
 for attempt in 1 2 3 4 5; do
 	"$SPROF" record -q -F 2000 -o data -- ./work || exit 99
 	"$SPROF" report -q data --format csv --interval within -s tid >tids
 	comment "recording $attempt: $(awk -F, 'NR > 1 { printf "%s ", $NF }' tids)"
-	[ "$(wc -l <tids)" -gt 3 ] || break
+	[ "$(wc -l <tids)" != 3 ] || break
 done
 "$SPROF" report data --format json -g caller >json.json
 stacks json json.json >want

@@ -132,14 +132,14 @@ views() {
 		done >"$tmp/got"
 		equal "$title: names by $key of a time"
 	done
-	"$SPROF" report -q -i "$tmp/data" --format folded --time 10%-15% "$@" 2>"$tmp/err" |
+	"$SPROF" report -q -i "$tmp/data" --format folded --time 10%-40% "$@" 2>"$tmp/err" |
 		sed "s/ [0-9]*\$//; s/_\[i\]\$//; s/.*;//" | select_names >"$tmp/got"
 	equal "$title: names of folded stacks of a time"
-	"$SPROF" report -q -i "$tmp/data" --format json --time 10%-15% -s function "$@" \
+	"$SPROF" report -q -i "$tmp/data" --format json --time 10%-40% -s function "$@" \
 		2>"$tmp/err" |
 		sed -n 's/.*"function": "\([^"]*\)".*/\1/p' | select_names >"$tmp/got"
 	equal "$title: names in JSON of a time"
-	"$SPROF" report -q -i "$tmp/data" -o "$tmp/pprof.pb.gz" --time 10%-15% "$@" 2>"$tmp/err"
+	"$SPROF" report -q -i "$tmp/data" -o "$tmp/pprof.pb.gz" --time 10%-40% "$@" 2>"$tmp/err"
 	if gzip -dc "$tmp/pprof.pb.gz" >"$tmp/pprof" 2>"$tmp/err" && [ -s "$tmp/pprof" ]; then
 		check "$title: names in pprof of a time" grep -aqF 'C::f(int)' "$tmp/pprof"
 	else

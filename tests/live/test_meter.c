@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/hw_breakpoint.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -450,6 +451,26 @@ static void breakpoint_text(char *text, size_t size, volatile int *variable)
 	snprintf(text, size, "mem:%p/4:w:u", (void *)(uintptr_t)variable);
 }
 
+/* Hypervisors may leave debug registers without effect. Asks the kernel itself, with its plain calls. */
+static bool breakpoints_trigger(void)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
+				       .size = sizeof(attr),
+				       .bp_type = HW_BREAKPOINT_W,
+				       .bp_addr = (uintptr_t)&watched,
+				       .bp_len = HW_BREAKPOINT_LEN_4,
+				       .exclude_kernel = 1,
+				       .exclude_hv = 1};
+	uint64_t count = 0;
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	if (fd < 0)
+		return true; /* the meters say why */
+	watched = 1;
+	bool triggers = read(fd, &count, sizeof(count)) == sizeof(count) && count;
+	close(fd);
+	return triggers;
+}
+
 static void test_traps(struct sp_ctx *ctx)
 {
 	static const char what[] = "SIGTRAP comes in step with the task";
@@ -749,8 +770,12 @@ int main(void)
 	test_polling(ctx);
 	test_signals(ctx);
 	test_thread_signals(ctx);
-	test_traps(ctx);
-	test_breakpoints(ctx);
+	if (breakpoints_trigger()) {
+		test_traps(ctx);
+		test_breakpoints(ctx);
+	} else {
+		tap_skip("breakpoints", "they do not trigger on this machine");
+	}
 	test_rings_of_others(ctx);
 	test_filters(ctx);
 	test_bpf(ctx);
