@@ -101,7 +101,13 @@ fi
 
 records "mem:$occurrences:touched:w:u" -- "$occurrences" 37
 printf '37 mem:%s:touched:w:u\n' "$occurrences" >"$tmp/wanted"
-if [ -s "$file" ]; then
+# Hypervisors may leave debug registers without effect: then perf counts none, and sprof says so.
+perf stat -x, -e "mem:0x$(nm "$occurrences" | awk '$3 == "touched" { print $1 }'):w:u" -- "$occurrences" 37 \
+	>"$tmp/out" 2>"$tmp/perf"
+if grep -q '^0,' "$tmp/perf"; then
+	"$SPROF" record -o "$file" -e "mem:$occurrences:touched:w:u" -- true 2>"$tmp/err"
+	check "breakpoints that never trigger are told" grep -q 'breakpoints do not trigger' "$tmp/err"
+elif [ -s "$file" ]; then
 	counts "$file" >"$tmp/got"
 	same "each write is a sample" "$tmp/wanted" "$tmp/got"
 fi

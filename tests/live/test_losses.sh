@@ -16,6 +16,23 @@ of() {
 		tr ',' '\n' | sed -n "s/\"$1\"://p"
 }
 
+# Prints the samples of a run without copies, in parts of its CPU time: late timers skip their ticks.
+ticks() {
+	"$SPROF" record -q --no-adapt -F "$hz" -m 1M --call-graph none -o "$tmp/data" -- \
+		"$busy" 8 0.2 >"$tmp/out" 2>"$tmp/err"
+	awk -v all=$(($(of samples) + $(of lost))) -v s="$(sed -n 's/^cpu //p' "$tmp/err")" -v hz="$hz" \
+		'BEGIN { print all / (s * hz) }'
+}
+
+# The highest rate at which this machine's timer keeps its pace.
+pace() {
+	for hz in $hz 10000 5000 2500 1000; do
+		part=$(ticks)
+		comment "$hz Hz: $part of the ticks"
+		[ "$(echo "$part" | awk '{ print ($1 > 0.99) }')" = 0 ] || break
+	done
+}
+
 # adds_up NAME OPTION...: samples and losses are CPU time times rate. What a whole CPU loses is
 # also others', so that it is no more than what is missing; an event of the tasks alone loses what
 # is theirs. The event's timer counts the time that interrupts and the hypervisor take from a task,
@@ -41,6 +58,7 @@ adds_up() {
 		'BEGIN { full *= hz; exit !(all >= 0.98 * full && most <= 1.1 * full) }'
 }
 
+[ "$hz" = 20000 ] && pace
 # Without rights the kernel is left out of it, which has its part of the CPU time.
 if [ "$(id -u)" = 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]; then
 	noisy adds_up "an overload adds up" --unwind live
@@ -54,10 +72,12 @@ fi
 # A recorder that stands still for a while loses what rings have no room for. LOST records, which
 # come when there is room again, and the kernel's count of each event, read at the end, say the same.
 stopped() {
+	rm -f "$tmp/began"
 	"$SPROF" record --no-adapt -F 4999 --scope task --call-graph fp -m 4 -o "$tmp/data" -- \
-		"$busy" 4 0.5 >"$tmp/out" 2>"$tmp/err" &
+		sh -c ': >"$1"; exec "$2" 4 0.5' sh "$tmp/began" "$busy" >"$tmp/out" 2>"$tmp/err" &
 	recorder=$!
-	sleep 0.25
+	until [ -e "$tmp/began" ] || ! kill -0 $recorder; do sleep 0.05; done
+	sleep 0.1
 	kill -STOP $recorder
 	sleep 0.1
 	kill -CONT $recorder
