@@ -652,9 +652,12 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 		NEED(!merged->batch_count || add_whole(merged, recording, workers, i, into));
 		add_totals(all, total);
 	}
-	if (merged->weigher->of_threads)
+	if (merged->weigher->of_threads) {
+		uint64_t before = analysis->profiles[0].weight;
 		add_times_of_threads(workers, work->times, &analysis->profiles[0],
 				     &merged->events[0].states);
+		recording->weight = analysis->profiles[0].weight - before;
+	}
 	return NULL;
 }
 
@@ -751,12 +754,12 @@ void merged_scale_findings(struct merged *merged)
 			struct sp_finding *finding = &analysis->findings.items[next];
 			double own = 0, all = 0;
 			for (size_t j = 0; j < recording->event_count; j++) {
-				const struct sp_profile *profile =
-					&analysis->profiles[recording->events[j]];
-				if (finding->event && strcmp(finding->event, profile->event) != 0)
+				const struct sp_profile *total = &recording->totals[j];
+				if (finding->event && strcmp(finding->event, total->event) != 0)
 					continue;
-				own += (double)recording->totals[j].weight;
-				all += (double)profile->weight;
+				own += (double)(merged->weigher->of_threads ? recording->weight :
+									      total->weight);
+				all += (double)analysis->profiles[recording->events[j]].weight;
 			}
 			finding->share *= all > 0 ? own / all : 0;
 		}
