@@ -27,8 +27,8 @@ struct event_kernel {
 	 */
 	int (*set_filter)(void *arg, int fd, const char *filter);
 	/*
-	 * Writes a variable of its own that a breakpoint watches. Returns what the breakpoint counted, or
-	 * -errno. NULL: breakpoints count.
+	 * Writes a variable of its own that a breakpoint watches. Returns what the breakpoint
+	 * counted, or -errno. NULL: breakpoints count.
 	 */
 	int64_t (*try_breakpoint)(void *arg);
 	void *arg;
@@ -52,8 +52,8 @@ int event_open_attr(const struct event_kernel *kernel, const struct perf_event_a
 int event_set_filter(const struct event_kernel *kernel, int fd, const char *filter);
 
 /*
- * Whether breakpoints can be opened but never trigger: a hypervisor may leave the debug registers of its
- * guests without effect.
+ * Whether breakpoints can be opened but never trigger: a hypervisor may leave the debug
+ * registers of its guests without effect.
  */
 bool event_breakpoints_fail(const struct event_kernel *kernel);
 
