@@ -21,10 +21,14 @@ structure() {
 
 # The viewer's daemon may be too slow on a busy machine: tries again.
 load() {
-	for attempt in 1 2 3; do
+	for _ in 1 2 3; do
 		"$node" "$cli" load "$1" >load.out 2>&1 && return 0
+		# load gives up after a few seconds, but the daemon goes on.
+		for wait in 1 2 4 8 16; do
+			sleep $wait
+			"$node" "$cli" status >>load.out 2>&1 && return 0
+		done
 		"$node" "$cli" stop --all >stop.out 2>&1
-		sleep $((attempt * 5))
 	done
 	return 1
 }
@@ -36,7 +40,7 @@ reads() {
 		return
 	fi
 	if ! load "$2"; then
-		not_ok "$1: the viewer reads it" "$(tail -n 1 load.out)"
+		not_ok "$1: the viewer reads it" "$(cat load.out)"
 		"$node" "$cli" stop --all >load.out 2>&1
 		return
 	fi
