@@ -55,8 +55,8 @@ struct sp_capture {
 	struct sp_capture_stats stats; /* last result of sp_capture_stats() */
 };
 
-/* Returns whether sampling begins with the command. Running targets are sampled at once. */
-static inline bool capture_waits(const struct sp_capture *capture)
+/* Returns whether sampling begins when the command executes its program; else it begins at once. */
+static inline bool capture_starts_by_exec(const struct sp_capture *capture)
 {
 	return capture->tasks.workload.pid && !capture->tasks.processes.count;
 }
@@ -112,8 +112,8 @@ struct sp_error *capture_open_file(struct sp_capture *capture,
 /* watch.c */
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Polls less often if there are no stacks to unwind. */
-struct sp_error *capture_adapt_rate(struct sp_capture *capture) SP_MUST_CHECK;
+/* Sets the time between rounds: longer if there are no stacks to unwind, or as waits need it. */
+struct sp_error *capture_adapt_timer(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Reads the timer, and changes periods if that is due. *round_ret: a round is due, too. */
 struct sp_error *capture_on_timer(struct sp_capture *capture, bool *round_ret) SP_MUST_CHECK;

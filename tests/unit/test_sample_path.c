@@ -184,7 +184,7 @@ TEST(stack_copies_return_as_call_chains)
 	dumps.sample_regs_user = call_graph_registers(machine.machine);
 	set_up(&f, &dumps);
 	f.batch.copy_all = true;
-	ok_or_fail(sample_path_unwind(&f.path, &options));
+	ok_or_fail(sample_path_enable_unwinding(&f.path, &options));
 	for (uint64_t i = 1; i <= 50; i++)
 		put(&f, &dumps, i % CPUS, i);
 	round_of(&f);

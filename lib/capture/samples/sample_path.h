@@ -31,8 +31,9 @@ struct sp_error *sample_path_add_events(struct sample_path *path, const struct s
 					size_t count) SP_MUST_CHECK;
 
 /* Unwinds stack copies from now on. */
-struct sp_error *sample_path_unwind(struct sample_path *path,
-				    const struct live_unwind_options *options) SP_MUST_CHECK;
+struct sp_error *
+sample_path_enable_unwinding(struct sample_path *path,
+			     const struct live_unwind_options *options) SP_MUST_CHECK;
 void sample_path_deinit(struct sample_path *path);
 
 /* Applies whole metadata records, merged by time, ahead of the samples that need them. */
