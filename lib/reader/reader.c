@@ -546,7 +546,7 @@ struct sp_error *sp_reader_next(struct sp_reader *reader, const struct sp_record
 		offset = raw.offset;
 		error = decoder_decode(reader->decoder, &raw, &reader->record);
 		if (!error)
-			walker_note_excess(reader->walker, &raw, decoder_excess(reader->decoder));
+			walker_set_excess(reader->walker, &raw, decoder_excess(reader->decoder));
 	}
 	if (error)
 		return list_damage(reader, offset, error);

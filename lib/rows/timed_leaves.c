@@ -349,8 +349,8 @@ static void weigh_leaves(const struct weigher *weigher, struct worker *worker,
 	}
 }
 
-/* Notes the places of waits. Returns false when out of memory. */
-static bool note_places(const struct workers *workers, struct times *times)
+/* Adds the places of waits. Returns false when out of memory. */
+static bool add_places(const struct workers *workers, struct times *times)
 {
 	CLEANUP(sample_weights_deinit) struct sample_weights all = {0};
 	vec_each (worker, workers) {
@@ -360,14 +360,14 @@ static bool note_places(const struct workers *workers, struct times *times)
 				return false;
 	}
 	vec_each (item, &all)
-		times_note_place(times, key_high(item->key), (uint32_t)item->key, item->weight);
+		times_add_place(times, key_high(item->key), (uint32_t)item->key, item->weight);
 	return true;
 }
 
 /* Leaves out idle threads. Returns false when out of memory. */
 static bool leave_out_idle(struct workers *workers, struct times *times)
 {
-	if (!note_places(workers, times) || !times_leave_out_idle(times))
+	if (!add_places(workers, times) || !times_leave_out_idle(times))
 		return false;
 	if (!times->idle_threads)
 		return true;

@@ -309,7 +309,7 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 		}
 		if (error)
 			return error;
-		walker_note_excess(walker, &raw, decoder_excess(decoder));
+		walker_set_excess(walker, &raw, decoder_excess(decoder));
 		counted->sample.has_stack = false;
 		if (record.event == SP_EVENT_NONE) {
 			counted->unknown_event++;
