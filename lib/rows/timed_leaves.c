@@ -51,12 +51,12 @@ static bool add_cells(struct counted *counted, const struct slice *slice,
 	const struct times *times = counted->work->times;
 	const struct sp_record record = {
 		.sample = {.pid = of->pid, .tid = of->tid, .time_ns = slice->begin_ns}};
-	struct place_of_sample place;
+	struct sample_origin origin;
 	struct task_interval interval;
 	bool ran = false;
 	if (!counted->cells.limit)
 		return true;
-	if (!sample_place(counted, &record, &place))
+	if (!sample_find_origin(counted, &record, &origin))
 		return false;
 	struct sp_cell cell = {
 		.time_ns = slice->begin_ns,

@@ -24,7 +24,7 @@ bool sample_command_is_shown(const struct counted *counted, struct task *task, u
 bool sample_find_wakers(struct counted *counted, const struct sp_record *record);
 
 /* Returns the time of a record in the machine's clock. */
-uint64_t sample_time(const struct counted *counted, const struct sp_record *record);
+uint64_t sample_machine_ns(const struct counted *counted, const struct sp_record *record);
 
 /* Returns the text of a task's process, for SP_KEY_PROCESS; NULL when out of memory. */
 const char *sample_process(struct counted *counted, struct task *task);
