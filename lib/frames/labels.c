@@ -79,11 +79,12 @@ bool labels_need_sources(const struct label_options *options)
 }
 
 /*
- * Reads the instruction of a frame with an offset. `symbol` is the symbol's name or an address.
- * Without the module's file it has no code. NULL when out of memory.
+ * Makes the instruction of a frame with an offset; the functions' arena owns it. `symbol` is the
+ * symbol's name or an address. For `annotate` only the resolver is kept, which reads the bytes
+ * later; else they are read now, unless the module's file is missing. NULL when out of memory.
  */
-static const struct sp_instruction *instruction_new(const struct labelling *labelling,
-						    const struct frame *frame, const char *symbol)
+static const struct sp_instruction *make_instruction(const struct labelling *labelling,
+						     const struct frame *frame, const char *symbol)
 {
 	struct arena *arena = &labelling->labels->functions->instructions;
 	struct resolver *resolver = labelling->names->locked.resolver;
@@ -636,7 +637,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 		known.body = identities_find(&labelling->symbols, labelling->bodies[index]);
 	if ((labelling->options->instructions && frame->sourced) ||
 	    (labelling->options->annotate && frame->module)) {
-		known.instruction = instruction_new(labelling, frame, known.symbol);
+		known.instruction = make_instruction(labelling, frame, known.symbol);
 		if (!known.instruction)
 			return false;
 	}

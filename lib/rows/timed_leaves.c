@@ -162,7 +162,7 @@ static bool misses_samples(const struct workers *workers)
 	return open || missing > weight * MISSING_PART_MAX;
 }
 
-struct sp_error *timed_leaves_add_rests(struct workers *workers, struct times *times)
+struct sp_error *timed_leaves_compute(struct workers *workers, struct times *times)
 {
 	struct names *names = workers->work->names;
 	struct counted *first = &workers->items[0].counted;

@@ -97,8 +97,8 @@ static bool began_before(struct counted *counted, const struct sp_record *record
 	return false;
 }
 
-static void add_times(struct event_sums *sums, const struct counter_state *state,
-		      const struct sp_counters *now)
+static void add_counter_times(struct event_sums *sums, const struct counter_state *state,
+			      const struct sp_counters *now)
 {
 	uint64_t both = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if ((now->read_format & both) != both || now->time_enabled_ns < state->enabled_ns ||
@@ -133,7 +133,7 @@ static void count_counters(struct counted *counted, const struct sp_record *reco
 		bool unknown = value < state->value || (added && before);
 		sums->unattributed += unknown;
 		if (!unknown)
-			add_times(sums, state, counters);
+			add_counter_times(sums, state, counters);
 		*state = (struct counter_state){value, counters->time_enabled_ns,
 						counters->time_running_ns};
 		if (unknown || !delta)
