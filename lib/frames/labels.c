@@ -34,7 +34,7 @@ struct labelling {
 	struct labels *labels;
 	const struct names *names;
 	const struct label_options *options;
-	struct source_places places;
+	struct line_places places;
 	struct frame_namesakes namesakes;
 	struct source_known *sources; /* index: number of the source frame */
 	struct module_texts *modules; /* index: module; the last items are for frames without one */
@@ -251,7 +251,7 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 static struct source_known *known_of(struct labelling *labelling, const struct frame *frame,
 				     const struct source_frame *source)
 {
-	size_t number = source_places_number(&labelling->places, frame->module, source);
+	size_t number = line_places_number(&labelling->places, frame->module, source);
 	struct source_known *known = &labelling->sources[number];
 	if (known->symbol != frame->symbol || known->address != frame->address ||
 	    known->cpumode != frame->cpumode)
@@ -371,14 +371,14 @@ static bool add_named(struct labelling *labelling, struct identities *identities
 static bool make_pieces(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	const struct source_places *places = &labelling->places;
+	const struct line_places *places = &labelling->places;
 	struct u64map *several = &labelling->labels->functions->several;
 	labelling->sources = calloc(places->source_count + 1, sizeof(*labelling->sources));
 	labelling->bodies = malloc((names->frames.count + 1) * sizeof(*labelling->bodies));
 	if (!labelling->sources || !labelling->bodies)
 		return false;
 	for (size_t i = 0; labelling->options->expand && i < places->count; i++) {
-		const struct source_place *place = &places->items[i];
+		const struct line_place *place = &places->items[i];
 		if (ctx_cancelled(labelling->options->ctx) ||
 		    !add_pieces(labelling, &names->frames.items[place->number], place->innermost))
 			return false;
@@ -663,7 +663,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 static bool label_frames(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	const struct source_places *places = &labelling->places;
+	const struct line_places *places = &labelling->places;
 	if (!vec_reserve(&labelling->labels->frames, names->frames.count + 1))
 		return false;
 	labelling->labels->frames.count = names->frames.count;
@@ -691,8 +691,8 @@ static struct sp_error *label_all(struct labelling *labelling)
 	NEED(labelling->modules);
 	const struct label_options *options = labelling->options;
 	NEED(names_list_sources(names, &labelling->places));
-	TRY(source_places_find(&labelling->places, &names->locked, needs_lines(options),
-			       options->threads));
+	TRY(line_places_find(&labelling->places, &names->locked, needs_lines(options),
+			     options->threads));
 	TRY(frame_namesakes_find(labelling->names, &labelling->places, needs_lines(options),
 				 options->threads, &labelling->namesakes));
 	NEED(make_pieces(labelling));
@@ -707,7 +707,7 @@ struct sp_error *labels_make(struct labels *labels, const struct names *names,
 	nodes->inlined_apart = true;
 	struct labelling labelling = {.labels = labels, .names = names, .options = options};
 	struct sp_error *error = label_all(&labelling);
-	source_places_deinit(&labelling.places);
+	line_places_deinit(&labelling.places);
 	frame_namesakes_deinit(&labelling.namesakes);
 	free(labelling.modules);
 	identities_deinit(&labelling.identities);

@@ -428,15 +428,16 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 	return names_symbol_shown(names, &frame) ? answer | ANSWER_SHOWN : answer;
 }
 
-bool names_list_sources(const struct names *names, struct source_places *places)
+bool names_list_sources(const struct names *names, struct line_places *places)
 {
 	for (uint32_t i = 0; i < names->frames.count; i++) {
 		const struct frame *frame = &names->frames.items[i];
-		struct source_place *place = frame->sourced ? vec_push(places) : NULL;
+		struct line_place *place = frame->sourced ? vec_push(places) : NULL;
 		if (frame->sourced && !place)
 			return false;
 		if (place)
-			*place = (struct source_place){frame->module, frame->offset, frame->pid, i, NULL};
+			*place = (struct line_place){frame->module, frame->offset, frame->pid, i,
+						     NULL};
 	}
 	return true;
 }

@@ -15,7 +15,7 @@
 #include "profile/function.h"
 #include "profile/analysis_options.h"
 #include "symbol/address_cache.h"
-#include "symbol/source_places.h"
+#include "symbol/line_places.h"
 
 struct frame {
 	const struct module *module; /* NULL: nothing was mapped at the address */
@@ -182,4 +182,4 @@ static inline struct address_cache names_cache(struct names *names)
 }
 
 /* Lists the places of all frames in modules with debug information; false when out of memory. */
-bool names_list_sources(const struct names *names, struct source_places *places);
+bool names_list_sources(const struct names *names, struct line_places *places);

@@ -24,7 +24,7 @@ struct sp_error *place_cache_init(struct place_cache *shared, const struct sp_fi
 void place_cache_deinit(struct place_cache *shared)
 {
 	locked_resolver_deinit(&shared->locked);
-	source_places_deinit(&shared->sources);
+	line_places_deinit(&shared->sources);
 }
 
 bool place_cache_needs_sources(struct place_cache *shared)
@@ -112,8 +112,8 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 /* Adds a location to the places to look up in debug information; false when out of memory. */
 static bool collect(struct places *places, const struct location *location)
 {
-	return vec_append(&places->wanted, (struct source_place){location->module, location->offset,
-								 location->pid, 0, NULL});
+	return vec_append(&places->wanted, (struct line_place){location->module, location->offset,
+							       location->pid, 0, NULL});
 }
 
 /* Sets symbol and frames of a location; false when out of memory. */
@@ -136,8 +136,8 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 		if (sourced && shared->collecting && !collect(places, location))
 			return false;
 	}
-	const struct source_place *source =
-		shared->collecting ? NULL : source_places_at(&shared->sources, location);
+	const struct line_place *source =
+		shared->collecting ? NULL : line_places_at(&shared->sources, location);
 	return make_frames(places, place, place->shown.file_offset,
 			   source ? source->innermost : NULL);
 }
@@ -184,7 +184,7 @@ void places_deinit(struct places *places)
 	arena_deinit(&places->arena);
 	vec_deinit(&places->items);
 	address_cache_deinit(&places->cache);
-	source_places_deinit(&places->wanted);
+	line_places_deinit(&places->wanted);
 }
 
 struct place *places_find(struct places *places, struct code_address address)
@@ -214,7 +214,7 @@ struct sp_error *place_cache_find_sources(struct place_cache *shared, struct pla
 		for (size_t j = 0; places[i] && j < places[i]->wanted.count; j++)
 			NEED(vec_append(&shared->sources, places[i]->wanted.items[j]));
 	struct sp_error *error =
-		source_places_find(&shared->sources, &shared->locked, shared->lines, threads);
+		line_places_find(&shared->sources, &shared->locked, shared->lines, threads);
 	shared->collecting = false;
 	return error;
 }

@@ -5,7 +5,7 @@
 #include <sprof/script.h>
 #include "base/arena.h"
 #include "symbol/address_cache.h"
-#include "symbol/source_places.h"
+#include "symbol/line_places.h"
 
 /* State shared by all tellers. */
 struct place_cache {
@@ -13,7 +13,7 @@ struct place_cache {
 	const struct sp_file_info *info; /* borrowed */
 	bool inlines, lines;
 	bool collecting;              /* pass that lists places, to look them up together */
-	struct source_places sources; /* empty until place_cache_find_sources() */
+	struct line_places sources; /* empty until place_cache_find_sources() */
 };
 
 /* A zeroed struct place_cache may be released. */
@@ -38,7 +38,7 @@ struct places {
 	struct arena arena;
 	VEC(struct place *) items; /* by number */
 	struct address_cache cache; /* numbers of places */
-	struct source_places wanted; /* places to look up, filled while shared->collecting */
+	struct line_places wanted; /* places to look up, filled while shared->collecting */
 };
 
 void places_init(struct places *places, struct place_cache *shared);

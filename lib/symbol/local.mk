@@ -17,7 +17,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/fde_ranges.c lib/symbol/fde_ranges.h \
 	lib/symbol/resolver.c lib/symbol/resolver.h \
 	lib/symbol/source.h \
-	lib/symbol/source_code.c \
+	lib/symbol/source_bpf.c \
 	lib/symbol/source_elf.c \
 	lib/symbol/source_jitdump.c \
 	lib/symbol/source_kallsyms.c \
@@ -30,7 +30,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_vmlinux.c \
 	lib/symbol/address_cache.c lib/symbol/address_cache.h \
 	lib/symbol/locked_resolver.c lib/symbol/locked_resolver.h \
-	lib/symbol/source_places.c lib/symbol/source_places.h \
+	lib/symbol/line_places.c lib/symbol/line_places.h \
 	lib/symbol/symbol_table.c lib/symbol/symbol_table.h
 UNIT_TESTS += \
 	tests/unit/test_address_cache.c \

@@ -26,7 +26,7 @@ static const struct source *const sources[] = {
 	&source_elf,
 	&source_jitdump,
 	&source_perfmap,
-	&source_code,
+	&source_bpf,
 	&source_python,
 	/* The kernel; its modules. */
 	&source_vmlinux_given,
