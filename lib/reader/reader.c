@@ -429,7 +429,7 @@ static struct sp_error *open_once(struct sp_ctx *ctx, int fd, const char *path,
 	reader->ctx = ctx;
 	reader->fd = reader->data_fd = reader->directory_fd = -1;
 	damage_list_init(&reader->damage);
-	mapping_init(&reader->mapping);
+	file_mapping_init(&reader->mapping);
 	reader->lengths = lengths_of_any();
 	reader->info.path = reader_copy_text(reader, path, strlen(path));
 	NEED(reader->info.path);
@@ -502,7 +502,7 @@ void sp_reader_free(struct sp_reader *reader)
 	if (!reader)
 		return;
 	walker_free(reader->walker);
-	mapping_deinit(&reader->mapping);
+	file_mapping_deinit(&reader->mapping);
 	decoder_free(reader->decoder);
 	if (reader->data_fd >= 0 && reader->data_fd != reader->fd)
 		close(reader->data_fd);
