@@ -7,12 +7,12 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 
-struct sp_error *place_cache_init(struct place_cache *shared, const struct sp_file_info *info,
-			    const struct machine *machine, struct resolver *resolver,
-			    const struct sp_script_options *options)
+struct sp_error *place_sources_init(struct place_sources *shared, const struct sp_file_info *info,
+				    const struct machine *machine, struct resolver *resolver,
+				    const struct sp_script_options *options)
 {
 	const struct source_finder finder = source_finder_of(resolver, NULL);
-	*shared = (struct place_cache){
+	*shared = (struct place_sources){
 		.info = info,
 		.inlines = options->inlines != SP_OFF,
 		.lines = options->lines,
@@ -21,13 +21,13 @@ struct sp_error *place_cache_init(struct place_cache *shared, const struct sp_fi
 	return locked_resolver_init(&shared->locked, machine, resolver, wanted ? &finder : NULL);
 }
 
-void place_cache_deinit(struct place_cache *shared)
+void place_sources_deinit(struct place_sources *shared)
 {
 	locked_resolver_deinit(&shared->locked);
 	line_places_deinit(&shared->sources);
 }
 
-bool place_cache_needs_sources(struct place_cache *shared)
+bool place_sources_are_needed(struct place_sources *shared)
 {
 	struct locked_resolver *locked = &shared->locked;
 	for (size_t i = 0; i < machine_module_count(locked->machine); i++) {
@@ -41,8 +41,8 @@ bool place_cache_needs_sources(struct place_cache *shared)
 	return false;
 }
 
-/* Whether the file header has a build-id for the kernel module: perf then shows its path. */
-static bool is_listed(const struct place_cache *shared, const struct module *module)
+/* Returns whether the file header has a build-id of the kernel module: perf then shows its path. */
+static bool is_listed(const struct place_sources *shared, const struct module *module)
 {
 	for (size_t i = 0; i < shared->info->build_id_count; i++)
 		if (!strcmp(sp_file_build_id(shared->info, i)->filename, module->path))
@@ -76,7 +76,7 @@ static const char *dso_of(struct places *places, const struct module *module)
 static bool make_frames(struct places *places, struct place *place, uint64_t shown,
 			const struct source_frame *source)
 {
-	const struct place_cache *shared = places->shared;
+	const struct place_sources *shared = places->shared;
 	const struct symbol *symbol = place->symbol;
 	const struct source_frame *innermost = source;
 	size_t count = 1;
@@ -116,11 +116,14 @@ static bool collect(struct places *places, const struct location *location)
 							       location->pid, 0, NULL});
 }
 
-/* Sets symbol and frames of a location; false when out of memory. */
+/*
+ * Sets ELF address, symbol and frames of a place. While collecting, it gets no symbol, and its
+ * location is listed instead. False when out of memory.
+ */
 static bool look_up(struct places *places, struct place *place, const struct location *location,
 		    bool caller)
 {
-	struct place_cache *shared = places->shared;
+	struct place_sources *shared = places->shared;
 	struct locked_resolver *locked = &shared->locked;
 	if (location->module) {
 		pthread_mutex_t *lock = locked_resolver_lock(locked, location->module);
@@ -171,7 +174,7 @@ static uint32_t make(void *arg, const struct code_address *address)
 	return done ? place->shown.number : ADDRESS_CACHE_FAILED;
 }
 
-void places_init(struct places *places, struct place_cache *shared)
+void places_init(struct places *places, struct place_sources *shared)
 {
 	*places = (struct places){
 		.shared = shared,
@@ -195,8 +198,8 @@ struct place *places_find(struct places *places, struct code_address address)
 
 DEFINE_GETTER(sp_place_frame, sp_place_frame, sp_place, frames, frame_count)
 
-bool place_cache_code(struct place_cache *shared, const struct location *location, void *ret,
-		      size_t size, uint16_t *machine_ret)
+bool place_sources_read_code(struct place_sources *shared, const struct location *location,
+			     void *ret, size_t size, uint16_t *machine_ret)
 {
 	if (!location->module)
 		return false;
@@ -207,8 +210,8 @@ bool place_cache_code(struct place_cache *shared, const struct location *locatio
 	return read;
 }
 
-struct sp_error *place_cache_find_sources(struct place_cache *shared, struct places *const *places,
-					  size_t count, unsigned int threads)
+struct sp_error *place_sources_find(struct place_sources *shared, struct places *const *places,
+				    size_t count, unsigned int threads)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; places[i] && j < places[i]->wanted.count; j++)
