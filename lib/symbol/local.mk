@@ -10,6 +10,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/module_names.c lib/symbol/module_names.h \
+	lib/symbol/name_log.c lib/symbol/name_log.h \
 	lib/symbol/namesake_keys.c lib/symbol/namesake_keys.h \
 	lib/symbol/module_namesakes.c lib/symbol/module_namesakes.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
