@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The session, which owns the recorder's parts and calls them in order. Its files: capture.c
- * (public functions), setup.c and watch.c (before recording, in that order), event_calls.c (calls
- * of the event control), perf_maps.c, round.c (a round: from the rings to the file), file_limits.c
- * (limits of a file), file_change.c (the next file), on_demand.c (dumps of the rings),
- * capture_stats.c (totals), end_notes.c (notes at the end).
+ * (public functions), setup.c (preparation, and AUX areas), watch.c (what it waits for, and the
+ * timer), event_calls.c (calls of the event control), perf_maps.c, round.c (a round: from the rings
+ * to the file), file_limits.c (limits of a file), file_change.c (the next file), on_demand.c (dumps
+ * of the rings), capture_stats.c (totals), end_notes.c (notes at the end).
  */
 #pragma once
 
@@ -109,7 +109,7 @@ struct sp_error *capture_follow_maps(struct sp_capture *capture,
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct capture_options *options) SP_MUST_CHECK;
 
-/* watch.c */
+/* watch.c: makes the timer, and watches it with all descriptors that wake the recorder. */
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Sets the time between rounds: longer if there are no stacks to unwind, or as waits need it. */
@@ -126,6 +126,7 @@ struct sp_error *capture_add_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_watch_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_run_schedule(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_note_off(struct sp_capture *capture) SP_MUST_CHECK;
+/* Adapts the rate, the events of switches and the size of stack copies to what was recorded. */
 struct sp_error *capture_fit_events(struct sp_capture *capture) SP_MUST_CHECK;
 /*
  * Checks for CPU hotplug. Call it every half a second, when the kernel reports a switch, or `now`.
@@ -164,7 +165,7 @@ struct sp_error *capture_dump(struct sp_capture *capture, bool last) SP_MUST_CHE
 /* Runs a round: moves records from the rings to the file. `last` always commits. */
 struct sp_error *capture_round(struct sp_capture *capture, bool last) SP_MUST_CHECK;
 
-/* Drains the side-band before there is a file. */
+/* Drains the side-band into tasks.tracker; it needs no file. */
 struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Writes the synthesised records. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Plans the events, maps the rings, starts the threads that unwind and drain, and opens the
- * file.
+ * Plans the events, maps the rings, starts the threads that unwind and drain, and opens the file.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -14,7 +13,7 @@
 /* Limit of samples that wait to be unwound. */
 #define UNWINDING_MEMORY ((size_t)64 << 20)
 
-/* Half of the CPUs unwind: the others are the workload's. */
+/* Unwinds in half as many threads as CPUs are online: the other CPUs are the workload's. */
 struct sp_error *capture_start_live_unwind(struct sp_capture *capture)
 {
 	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
