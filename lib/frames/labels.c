@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/error.h"
+#include "frames/frame_filter.h"
 #include "frames/function_identity.h"
 #include "frames/generated.h"
 #include "frames/linkage.h"
@@ -561,15 +562,18 @@ static bool add_symbol(struct labelling *labelling, const struct source_frame *i
 static bool is_shown(const struct labelling *labelling, const struct frame *frame,
 		     const struct source_frame *inner)
 {
-	if (!names_dso_shown(labelling->names, frame))
+	if (!frame_passes_dso(labelling->names, frame))
 		return false;
-	if (names_symbol_shown(labelling->names, frame))
+	if (frame_passes_symbol(labelling->names, frame))
 		return true;
 	return inner && inner->name &&
-	       names_are_wanted(labelling->names->options, &(const struct named){
-			.name = inner->name, .raw = inner->raw_name, .file = inner->file,
-			.start = inner->start, .declared = inner->declared,
-	       });
+	       function_passes(labelling->names->options, &(const struct named){
+								  .name = inner->name,
+								  .raw = inner->raw_name,
+								  .file = inner->file,
+								  .start = inner->start,
+								  .declared = inner->declared,
+							  });
 }
 
 /* Adds a function to the list; *ret is its index. Returns false when out of memory. */

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An address is located, and its frame is found with the module's lock, then interned with the
+ * table's. The answer's flags follow from names of functions and files, which are listed here:
+ * where stacks begin, which code is the user's own, and which functions wait, collect or run
+ * softirqs.
+ */
 #include "frames/names.h"
 
 #include <linux/perf_event.h>
@@ -7,9 +13,8 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "frames/entry_points.h"
+#include "frames/frame_filter.h"
 #include "frames/generated.h"
-#include "frames/shown_names.h"
-#include "profile/filter.h"
 #include "times/times.h"
 
 struct sp_error *names_init(struct names *names, const struct machine *machine,
@@ -203,28 +208,6 @@ static uint32_t python_flags(const struct frame *frame)
 	       ANSWER_TRAMPOLINE : 0;
 }
 
-/* Returns whether `part`, with a '/', is the end of the path: the part of it that may be shown. */
-static bool is_end_of_path(const char *path, const char *part)
-{
-	size_t size = strlen(path), part_size = strlen(part);
-	return strchr(part, '/') && part_size < size && path[size - part_size - 1] == '/' &&
-	       !strcmp(path + size - part_size, part);
-}
-
-bool names_dso_shown(const struct names *names, const struct frame *frame)
-{
-	const char *dso = names_dso(frame);
-	const char *path = frame->module ? frame->module->path : dso;
-	const char *name = frame->module ? frame->module->name : dso;
-	const struct sp_string_list *dsos = &names->options->filter.dsos;
-	vec_each (item, dsos)
-		if (is_end_of_path(path, *item))
-			return true;
-	return filter_pattern(dsos->items, dsos->count, dso) ||
-	       filter_pattern(dsos->items, dsos->count, path) ||
-	       (name != dso && filter_pattern(dsos->items, dsos->count, name));
-}
-
 enum sp_level names_level(const struct frame *frame)
 {
 	switch (frame->cpumode) {
@@ -239,43 +222,6 @@ enum sp_level names_level(const struct frame *frame)
 	default:
 		return SP_LEVEL_HYPERVISOR;
 	}
-}
-
-/* Returns whether the name of generated code passes the filter. Its symbol may pass, too. */
-static bool is_generated_shown(const struct names *names, const struct frame *frame)
-{
-	const struct sp_string_list *wanted = &names->options->filter.symbols;
-	if (!wanted->count || !generated_has(frame))
-		return false;
-	CLEANUP_FREE char *name = generated_name(names->locked.machine, frame);
-	return name && filter_name(wanted->items, wanted->count, name);
-}
-
-bool names_are_wanted(const struct analysis_options *options, const struct named *named)
-{
-	const struct sp_string_list *wanted = &options->filter.symbols;
-	if (filter_symbol(wanted->items, wanted->count, named->name, named->raw))
-		return true;
-	vec_each (item, wanted)
-		if (shown_name_is(named, *item))
-			return true;
-	return false;
-}
-
-bool names_symbol_shown(const struct names *names, const struct frame *frame)
-{
-	const struct analysis_options *options = names->options;
-	const struct symbol *symbol = frame->symbol;
-	char address[32];
-	if (!options->filter.symbols.count || is_generated_shown(names, frame))
-		return true;
-	if (symbol)
-		return names_are_wanted(options, &(const struct named){
-			.name = symbol->name, .raw = symbol->raw_name, .file = symbol->object,
-			.start = symbol->start,
-		});
-	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->address);
-	return filter_name(options->filter.symbols.items, options->filter.symbols.count, address);
 }
 
 /*
@@ -297,16 +243,23 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
 }
 
-static struct frame find(struct names *names, const struct code_address *at, bool *outermost_ret)
+/*
+ * Finds the frame of an address, without labels. *outermost_ret: a stack that ends here is
+ * complete.
+ */
+static struct frame find_frame(struct names *names, const struct code_address *at,
+			       bool *outermost_ret)
 {
 	struct locked_resolver *locked = &names->locked;
 	struct location location = resolver_locate(locked->resolver, locked->machine, at);
+	/* Most callers are located by their call's last byte, but shown by their return address. */
+	uint64_t after_call = at->ip - location.ip;
 	struct frame frame = {.module = location.module, .cpumode = at->cpumode};
 	uint64_t address = location.offset;
 	*outermost_ret = false;
 	if (location.module) {
 		pthread_mutex_t *lock = locked_resolver_lock(locked, location.module);
-		frame.symbol = locked_resolver_symbol(locked, &location, location.ip != at->ip);
+		frame.symbol = locked_resolver_symbol(locked, &location, after_call != 0);
 		frame.sourced = locked_resolver_has_sources(locked, location.module, location.pid);
 		/* In a stripped C library, the caller of main() has no name. */
 		*outermost_ret = at->caller && !symbol_is_named(frame.symbol) &&
@@ -325,7 +278,7 @@ static struct frame find(struct names *names, const struct code_address *at, boo
 		frame.pid = location.pid;
 	}
 	if (!frame.symbol)
-		frame.address = address + (at->ip - location.ip);
+		frame.address = address + after_call;
 	frame.own_code = is_own_code(names, &frame);
 	return frame;
 }
@@ -401,7 +354,7 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 {
 	struct names *names = arg;
 	bool outermost;
-	struct frame frame = find(names, address, &outermost);
+	struct frame frame = find_frame(names, address, &outermost);
 	pthread_mutex_lock(&names->lock);
 	uint32_t index = intern(names, &frame);
 	pthread_mutex_unlock(&names->lock);
@@ -421,11 +374,11 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 		answer |= ANSWER_UNMAPPED;
 	if (names->all_code)
 		return answer | ANSWER_SHOWN;
-	if (!names_dso_shown(names, &frame))
+	if (!frame_passes_dso(names, &frame))
 		return answer;
 	if (frame.sourced && names->options->filter.symbols.count)
 		return answer | ANSWER_PENDING;
-	return names_symbol_shown(names, &frame) ? answer | ANSWER_SHOWN : answer;
+	return frame_passes_symbol(names, &frame) ? answer | ANSWER_SHOWN : answer;
 }
 
 bool names_list_sources(const struct names *names, struct line_places *places)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Maps addresses to frames. A frame is a symbol of a module, or an address without symbol. In modules
- * with debug information, each address is a frame of its own, because functions may be inlined there.
- * Each thread resolves an address once and caches the answer; equal frames are shared. Labels of
- * frames are made later, when all frames are known (labels.h).
+ * The table of frames, to which addresses are resolved. A frame is a symbol of a module, or an
+ * address without symbol. In modules with debug information, each address is a frame of its own,
+ * because functions may be inlined there. Each thread resolves an address once and caches the
+ * answer; equal frames are shared. Labels of frames are made later, when all frames are known
+ * (labels.h).
  */
 #pragma once
 
@@ -111,17 +112,6 @@ static inline const char *names_dso(const struct frame *frame)
 
 /* Returns the privilege level of a frame's code. */
 enum sp_level names_level(const struct frame *frame);
-
-/* Returns whether the frame passes the filter by dso. */
-bool names_dso_shown(const struct names *names, const struct frame *frame);
-
-/*
- * Returns whether the frame's symbol passes the filter by symbol, or its address if it has no symbol.
- */
-bool names_symbol_shown(const struct names *names, const struct frame *frame);
-
-/* Returns whether a function passes the filter by symbol. */
-bool names_are_wanted(const struct analysis_options *options, const struct named *named);
 
 /*
  * Returns whether a function is shown by the symbol's name: it has no other name, or begins where the
