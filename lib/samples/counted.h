@@ -82,7 +82,7 @@ static inline uint32_t root_view(const struct radix_node *root)
 	return (uint32_t)root->first;
 }
 
-/* Samples of one address with the same callers. */
+/* Samples of one frame with the same callers. */
 struct leaf {
 	uint32_t node;    /* node of the callers' chain; the root if there are no callers */
 	uint32_t answer;  /* answer (names.h) for the sampled address */
