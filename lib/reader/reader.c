@@ -218,11 +218,10 @@ static struct sp_error *scan_walk(struct event_scan *scan, struct walker *walker
 	}
 }
 
-/* Reads events and features that are records of the data. */
-
 /*
- * Adds events and features from the records that begin in the extent. A file's events are not
- * added, because its header has them.
+ * Adds events and features, and names of events (EVENT_UPDATE), from the records that begin in the
+ * extent. A file's events are not added, because its header has them. Also notes compression, and
+ * ends a stream before an incomplete last record.
  */
 static struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent extent)
 {

@@ -327,7 +327,10 @@ struct sp_error *task_states_add(struct task_states *states, const struct sp_rec
 	return done ? NULL : error_no_memory();
 }
 
-/* Sets the word of a softirq's wake-up. Returns false when out of memory. */
+/*
+ * Gets the word of a softirq's wake-up: the number of its kernel stack and thread, interned, or
+ * TASK_WAKE_SOFTIRQ without these, or if there are too many. Returns false when out of memory.
+ */
 static bool softirq_word(struct task_states *states, const struct task_switched *switched,
 			 uint32_t *ret)
 {
