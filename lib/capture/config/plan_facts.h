@@ -11,13 +11,13 @@ bool attr_is_clock(const struct perf_event_attr *attr);
 uint64_t plan_rate_hz(const struct event_plan *plan);
 
 /* Whether an event is a clock that samples at a rate, so that its period may vary. */
-bool plan_dithers(const struct event_plan *plan, size_t event);
+bool plan_event_dithers(const struct event_plan *plan, size_t event);
 
 /*
  * Returns how far the rates of a plan's clocks may vary, as a part of the rate; 0: they must not.
  * Only the timers of whole CPUs always run. `max_hz`: limit of the rate; 0: the kernel's default.
  */
-double plan_dither(const struct event_plan *plan, uint64_t max_hz);
+double plan_dither_spread(const struct event_plan *plan, uint64_t max_hz);
 
 /*
  * The sample_type of the first event, for record_fields_make(). It lacks PERF_SAMPLE_PERIOD if samples
