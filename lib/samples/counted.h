@@ -66,7 +66,7 @@ struct task {
 	uint32_t last_view, root;
 };
 
-/* The word of a chain's root: a number in `groups`, and the view of its addresses. */
+/* Returns the word of a chain's root: a number in `groups`, and the view of its addresses. */
 static inline uint64_t root_word(uint32_t group, uint32_t view)
 {
 	return key_of_pair(group, view);

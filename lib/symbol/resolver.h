@@ -73,9 +73,9 @@ struct location resolver_locate(const struct resolver *resolver, const struct ma
 				const struct code_address *address);
 
 /*
- * The symbol at a location; NULL where no function is known. resolver_problem() says why there
- * is no name. Resolve each distinct location once. Calls for different modules may
- * run in different threads at the same time; calls for one module may not.
+ * Returns the symbol at a location; NULL if no function is known, for the reason that
+ * resolver_problem() returns. Resolve each distinct location once. Threads may call it at the same
+ * time for different modules, but not for one.
  */
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location);
 
@@ -92,7 +92,10 @@ const struct symbol *resolver_find_gap(struct resolver *resolver, const struct l
  */
 bool resolver_vaddr(struct resolver *resolver, const struct location *location, uint64_t *ret);
 
-/* Whether memory was short for a name: a NULL result then does not mean that there is no symbol. */
+/*
+ * Returns whether memory was short for a name: a NULL result then does not mean that there is no
+ * symbol.
+ */
 bool resolver_no_memory(const struct resolver *resolver);
 
 /*
@@ -138,8 +141,8 @@ struct source_frames {
 };
 
 /*
- * Whether resolver_sources() may find anything for the module. Reads only enough to detect debug
- * information. Thread-safe as resolver_find().
+ * Returns whether resolver_sources() may find anything for the module. Reads only enough to detect
+ * debug information. Thread-safe as resolver_find().
  */
 bool resolver_has_sources(struct resolver *resolver, const struct module *module, uint32_t pid);
 

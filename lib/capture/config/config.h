@@ -105,7 +105,10 @@ struct sp_error *config_request(const struct capture_config *config,
 				const struct capture_options *options, enum event_start start,
 				struct notes *notes, struct event_request *ret) SP_MUST_CHECK;
 
-/* Size of an event's stack copies as requested; the plan may have more. `event`: its index. */
+/*
+ * Returns the size of an event's stack copies as requested; the plan may have more. `event`: its
+ * index.
+ */
 uint32_t config_stack_bytes(const struct capture_config *config, size_t event);
 
 /* Plans the events. Fails as event_plan_make() and event_filters_check(). */

@@ -115,7 +115,7 @@ struct sp_error *ring_bank_copy_changed(struct ring_bank *bank) SP_MUST_CHECK;
  */
 void ring_bank_end_round(struct ring_bank *bank, bool samples);
 
-/* The ring to read samples of a CPU from, and where this round ends in it. */
+/* Return the ring to read samples of a CPU from, and where this round ends in it. */
 static inline struct ring *ring_bank_ring(const struct ring_bank *bank, size_t index)
 {
 	return bank->drain_threads ? drain_threads_ring(bank->drain_threads, index)
@@ -137,14 +137,14 @@ uint64_t ring_bank_round_bytes(const struct ring_bank *bank);
 bool ring_bank_limit(struct ring_bank *bank, uint64_t room);
 
 /*
- * The same, but at one time in all rings: a thread's records of different CPUs stay in order. Returns the
- * time of the first record that is left out; UINT64_MAX: none is.
+ * Does the same, but at one time in all rings: a thread's records of different CPUs stay in order.
+ * Returns the time of the first record that is left out; UINT64_MAX: none is.
  */
 uint64_t ring_bank_limit_in_time(struct ring_bank *bank, const struct record_fields *fields,
 				 uint64_t room);
 
 /*
- * A file descriptor that is readable when threads have drained enough for a round; -1: watch the sample
- * rings' own file descriptors.
+ * Returns a file descriptor that is readable when threads have drained enough for a round; -1:
+ * watch the sample rings' own file descriptors.
  */
 int ring_bank_fd(const struct ring_bank *bank);
