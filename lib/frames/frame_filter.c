@@ -18,7 +18,7 @@ static bool is_end_of_path(const char *path, const char *part)
 
 bool frame_passes_dso(const struct names *names, const struct frame *frame)
 {
-	const char *dso = names_dso(frame);
+	const char *dso = frame_dso(frame);
 	const char *path = frame->module ? frame->module->path : dso;
 	const char *name = frame->module ? frame->module->name : dso;
 	const struct sp_string_list *dsos = &names->options->filter.dsos;

@@ -117,17 +117,17 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 	struct functions *functions = labelling->labels->functions;
 	const struct module *module = frame->module;
 	const struct machine *machine = labelling->names->locked.machine;
-	size_t rest = names_is_guest(frame) + 2 * names_is_kernel_rest(frame);
+	size_t rest = frame_is_guest(frame) + 2 * frame_is_kernel_rest(frame);
 	size_t index = module ? module->index : machine_module_count(machine) + rest;
 	struct module_texts *texts = &labelling->modules[index];
 	if (texts->dso)
 		return texts;
 	bool has_path = module && !module->is_generated;
-	texts->dso_path = functions_text(functions, has_path ? module->path : names_dso(frame));
+	texts->dso_path = functions_text(functions, has_path ? module->path : frame_dso(frame));
 	if (module && module->build_id_size)
 		texts->build_id = functions_hex(functions, module->build_id, module->build_id_size);
 	const struct dso dso = {
-		.name = functions_text(functions, names_dso(frame)),
+		.name = functions_text(functions, frame_dso(frame)),
 		.path = texts->dso_path,
 		.build_id = texts->build_id,
 		.is_file = has_path && module->kind == MODULE_FILE,
@@ -206,7 +206,7 @@ static bool set_source(struct labelling *labelling, const struct frame *frame,
 {
 	bool good = true;
 	uint64_t start = source->caller ? UINT64_MAX : source->start;
-	bool by_symbol = names_prefer_symbol(frame, source);
+	bool by_symbol = frame_prefers_symbol(frame, source);
 	if (by_symbol) {
 		if (!set_symbol(labelling, frame, piece))
 			return false;
@@ -414,7 +414,7 @@ static struct function choose(const struct function_facts *known, bool dso, bool
 {
 	const struct frame *frame = known->frame;
 	bool has_symbol = frame->symbol != NULL, named = symbol_is_named(frame->symbol);
-	struct function chosen = {.level = names_level(frame),
+	struct function chosen = {.level = frame_level(frame),
 				  .own_code = frame->own_code,
 				  .known = function ? known->function_known : named};
 	chosen.from_cfi = has_symbol && !chosen.known;
@@ -654,7 +654,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 	bool done = frame->sourced && labelling->options->expand ?
 			    expand(labelling, inner, &known) :
 			    add_symbol(labelling, inner, &known);
-	if (done && labelling->options->fold_python && names_is_collector(frame))
+	if (done && labelling->options->fold_python && frame_is_collector(frame))
 		labels->items.count = of->first + 1;
 	of->count = (uint32_t)labels->items.count - of->first;
 	return done && label_side(labelling, index, &known, inner);

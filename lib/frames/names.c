@@ -38,8 +38,8 @@ void names_deinit(struct names *names)
 
 /*
  * Returns the address to show if no function is known: the vaddr in the ELF file. If that file is
- * missing, it is the file offset, as in perf; in kernel modules it is relative to the module's start.
- * The caller holds the module's lock.
+ * missing, it is the file offset, as in perf; in kernel modules it is relative to the module's
+ * start. The caller holds the module's lock.
  */
 static uint64_t shown_address(struct names *names, const struct location *location)
 {
@@ -88,27 +88,6 @@ static bool is_outermost(const struct frame *frame)
 	return frame->cpumode == PERF_RECORD_MISC_KERNEL ||
 	       (frame->symbol &&
 		is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions));
-}
-
-bool names_is_interpreter(const struct module *module)
-{
-	/* Few modules are runtimes. */
-	return module->runtime && (!strncmp(module->name, "python3", 7) ||
-				   !strncmp(module->name, "libpython3.", 11));
-}
-
-bool names_is_collector(const struct frame *frame)
-{
-	/* Names in 3.11 to 3.13, and in 3.14 */
-	static const char *const functions[] = {"gc_collect_main", "_PyGC_Collect"};
-	if (!frame->module || !names_is_interpreter(frame->module) ||
-	    !symbol_is_named(frame->symbol))
-		return false;
-	const char *name = frame->symbol->raw_name ?: frame->symbol->name;
-	for (size_t i = 0; i < count_of(functions); i++)
-		if (names_is_function(name, functions[i]))
-			return true;
-	return false;
 }
 
 static bool is_in_system_folder(const char *path)
@@ -180,7 +159,7 @@ static uint32_t softirq_flags(const struct frame *frame)
 	};
 	const char *name = symbol_is_named(frame->symbol) ? frame->symbol->name : "";
 	for (size_t i = 0; i < count_of(functions); i++)
-		if (names_is_function(name, functions[i].name))
+		if (name_is_function(name, functions[i].name))
 			return functions[i].flag;
 	return 0;
 }
@@ -202,45 +181,10 @@ static uint32_t holds_up_flag(const struct names *names, const struct frame *fra
 /* Returns the answer's flags of frames in stacks of Python code. */
 static uint32_t python_flags(const struct frame *frame)
 {
-	if (names_is_collector(frame))
+	if (frame_is_collector(frame))
 		return ANSWER_COLLECTOR;
 	return generated_has(frame) && frame->symbol && !strncmp(frame->symbol->name, "py::", 4) ?
 	       ANSWER_TRAMPOLINE : 0;
-}
-
-enum sp_level names_level(const struct frame *frame)
-{
-	switch (frame->cpumode) {
-	case PERF_RECORD_MISC_USER:
-		return SP_LEVEL_USER;
-	case PERF_RECORD_MISC_KERNEL:
-		return SP_LEVEL_KERNEL;
-	case PERF_RECORD_MISC_GUEST_USER:
-		return SP_LEVEL_GUEST_USER;
-	case PERF_RECORD_MISC_GUEST_KERNEL:
-		return SP_LEVEL_GUEST_KERNEL;
-	default:
-		return SP_LEVEL_HYPERVISOR;
-	}
-}
-
-/*
- * Returns whether the symbol is a clone of the function, such as "f.constprop.0" of f. The function's
- * name is shown then.
- */
-static bool is_clone(const struct symbol *symbol, const struct source_frame *source)
-{
-	size_t size = source->raw_name ? strlen(source->raw_name) : 0;
-	const char *name = symbol->raw_name ?: symbol->name;
-	return size && !strncmp(name, source->raw_name, size) && name[size] == '.';
-}
-
-bool names_prefer_symbol(const struct frame *frame, const struct source_frame *source)
-{
-	if (!symbol_is_named(frame->symbol) || source->caller)
-		return !source->name;
-	return !source->name ||
-	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
 }
 
 /*
@@ -295,7 +239,7 @@ void names_write_address(struct names *names, const struct code_address *at, cha
 		address = shown_address(names, &location);
 		pthread_mutex_unlock(lock);
 	}
-	snprintf(text, size, "0x%llx %s", (unsigned long long)address, names_dso(&frame));
+	snprintf(text, size, "0x%llx %s", (unsigned long long)address, frame_dso(&frame));
 }
 
 static uint64_t identity(const struct frame *frame)
@@ -328,10 +272,6 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 	return index;
 }
 
-const struct symbol names_kernel_rest = {
-	.name = "[kernel: not sampled]", .raw_name = "[kernel: not sampled]",
-};
-
 uint32_t names_add_rest(struct names *names, enum names_rest rest)
 {
 	static const struct symbol no_stack = {.name = "[no stack]", .raw_name = "[no stack]"};
@@ -344,10 +284,11 @@ uint32_t names_add_rest(struct names *names, enum names_rest rest)
 		[REST_NO_STACK] = {.symbol = &no_stack, .cpumode = PERF_RECORD_MISC_USER},
 		[REST_ALL_BLOCKED] = {.symbol = &blocked, .cpumode = PERF_RECORD_MISC_USER},
 		[REST_UNRECORDED] = {.symbol = &unrecorded, .cpumode = PERF_RECORD_MISC_KERNEL},
-		[REST_KERNEL] = {.symbol = &names_kernel_rest, .cpumode = PERF_RECORD_MISC_KERNEL},
+		[REST_KERNEL] = {.symbol = &frame_kernel_rest, .cpumode = PERF_RECORD_MISC_KERNEL},
 	};
 	uint32_t index = intern(names, &frames[rest]);
-	return index >= UINT32_MAX >> ANSWER_SHIFT ? ANSWER_FAILED : index << ANSWER_SHIFT | ANSWER_SHOWN;
+	return index >= UINT32_MAX >> ANSWER_SHIFT ? ANSWER_FAILED
+						   : index << ANSWER_SHIFT | ANSWER_SHOWN;
 }
 
 uint32_t names_resolve_address(void *arg, const struct code_address *address)

@@ -166,7 +166,7 @@ static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 	char text[300];
 	if (end == SP_STACK_NO_UNWIND_INFO) {
 		uint32_t frame = answer_frame(resolved_outermost(builder->resolved, leaf));
-		module = names_dso(&builder->work->names->frames.items[frame]);
+		module = frame_dso(&builder->work->names->frames.items[frame]);
 	}
 	const struct end_word *last = &builder->last_end;
 	if (last->known && last->event == builder->event && last->end == end &&
