@@ -5,8 +5,8 @@
 #include "samples/counted.h"
 
 /*
- * Thread, time, CPU and address space of a sample, and whether it passes the filters. The thread of a wake-up
- * is the woken one; the address space is the waker's.
+ * Thread, time, CPU and address space of a sample, and whether it passes the filters. The thread of
+ * a wake-up is the woken one; the address space is the waker's.
  */
 struct sample_origin {
 	struct task *task;
@@ -56,6 +56,7 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 		  uint64_t weight);
 
 /*
- * Counts the samples with truncated stacks, when it is known which stacks can be repaired (`repaired`).
+ * Counts the samples with truncated stacks, when it is known which stacks can be repaired
+ * (`repaired`).
  */
 struct sp_error *count_truncated_samples(struct counted *counted) SP_MUST_CHECK;

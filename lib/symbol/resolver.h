@@ -31,7 +31,9 @@ struct resolver_options {
 	const uint8_t *kernel_build_id;         /* the recorded kernel's */
 	size_t kernel_build_id_size;            /* 0: unknown */
 	uint64_t until_ns;                      /* end of the recording, in ns since 1970; 0: unknown */
-	/* Keeps names for the next resolver, and stores them if kept_names_set_store() was called. */
+	/*
+	 * Keeps names for the next resolver, and stores them if kept_names_set_store() was called.
+	 */
 	struct sp_names *names; /* NULL: none are kept */
 	struct stored *stored;  /* names and files in the recording; NULL: none */
 	struct jit_files *jit;  /* perf maps and jitdumps; NULL: the resolver has its own */

@@ -17,7 +17,7 @@ struct repair_node {
 	uint64_t ip;     /* instruction pointer; of a root, the thread's id */
 	uint64_t sp;     /* stack pointer, and the flag EXACT */
 	uint32_t parent; /* node of the caller; NONE: a root */
-	uint32_t thread; /* index, in a tree of complete stacks; NONE: a root, or a truncated stack */
+	uint32_t thread; /* index, in a tree of complete stacks; NONE: a root, or truncated */
 };
 
 struct repair_slot {

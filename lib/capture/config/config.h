@@ -63,7 +63,7 @@ struct capture_config {
 	uint64_t kept_registers;        /* user_registers that were requested */
 	struct off_cpu off_cpu;
 	bool switches; /* the last event has SWITCH records, see events_add_switches() */
-	double dither;                   /* how far rates of clocks vary, see plan_dither_spread() */
+	double dither;                  /* variation of the rates of clocks: plan_dither_spread() */
 	bool switches_limited;          /* they are recorded only while they are few */
 };
 

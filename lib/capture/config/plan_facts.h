@@ -4,7 +4,7 @@
 
 #include "event/open.h"
 
-/* Returns whether it is cpu-clock or task-clock, whose periods are ns of CPU time. */
+/* Returns whether it is cpu-clock or task-clock: their periods are ns of CPU time. */
 bool attr_is_clock(const struct perf_event_attr *attr);
 
 /* Samples per second on a busy CPU; 0: unknown before events have counted. */
