@@ -8,8 +8,9 @@
 #define PAGES_HUGE_BYTES ((size_t)2 << 20)
 
 /*
- * Maps `size` bytes of zeros, used only as far as they are written. Children do not get them: a page that a
- * child shares is copied when it is written. Returns NULL if there is no memory. munmap() frees it.
+ * Maps `size` bytes of zeros, used only as far as they are written. Children do not get them: a
+ * page that a child shares is copied when it is written. Returns NULL if there is no memory.
+ * munmap() frees it.
  */
 void *pages_map(size_t size);
 

@@ -27,7 +27,8 @@ struct event_kernel {
 	 */
 	int (*set_filter)(void *arg, int fd, const char *filter);
 	/*
-	 * Writes a variable of its own that a breakpoint watches. Returns what the breakpoint counted, or
+	 * Writes a variable of its own that a breakpoint watches. Returns what the breakpoint
+	 * counted, or
 	 * -errno. NULL: breakpoints count.
 	 */
 	int64_t (*try_breakpoint)(void *arg);

@@ -80,11 +80,11 @@ struct sp_error *event_notes_add(struct event_notes *notes, const char *asked,
 				 const char *remedy) SP_MUST_CHECK;
 
 /*
- * Adds a note to a breakpoint on a machine whose breakpoints never trigger; other events get none. Fails
- * only when out of memory.
+ * Adds a note to a breakpoint if breakpoints never trigger on this machine; other events get none.
+ * Fails only when out of memory.
  */
-struct sp_error *event_notes_breakpoint(struct event_notes *notes, const struct event_kernel *kernel,
-					const char *name,
+struct sp_error *event_notes_breakpoint(struct event_notes *notes,
+					const struct event_kernel *kernel, const char *name,
 					const struct perf_event_attr *attr) SP_MUST_CHECK;
 
 /* The refused action, for rights_explain(). */

@@ -44,11 +44,11 @@ void names_write_address(struct names *names, const struct code_address *at, cha
 
 /* An answer consists of a frame's index and these flags in the lowest bits. */
 #define ANSWER_SHOWN 1u     /* the frame passes the filters by dso and symbol */
-#define ANSWER_OUTERMOST 2u /* threads begin in this function, so a chain that ends here is complete */
-#define ANSWER_PENDING 4u   /* the frame passes the filter by dso; the filter by symbol also compares
-			     * inlined functions, which are found later */
-#define ANSWER_UNMAPPED 8u  /* no mapping has the address: the kernel's frame pointer walk read a word that
-			     * is no return address */
+#define ANSWER_OUTERMOST 2u /* threads begin in this function: a chain that ends here is complete */
+#define ANSWER_PENDING 4u   /* the frame passes the filter by dso; the filter by symbol also
+			     * compares inlined functions, which are found later */
+#define ANSWER_UNMAPPED 8u  /* no mapping has the address: the kernel's frame pointer walk read a
+			     * word that is no return address */
 #define ANSWER_COLLECTOR 16u  /* runs CPython's garbage collector */
 #define ANSWER_TRAMPOLINE 32u /* code that CPython makes for a function, to call the interpreter */
 /* Kernel code that runs softirqs for the thread that called it; or at an interrupt's end. */
@@ -75,8 +75,8 @@ enum names_rest {
 };
 
 /*
- * Adds the frame of time without a sample. Returns its answer; ANSWER_FAILED when out of memory. Not
- * thread-safe.
+ * Adds the frame of time without a sample. Returns its answer; ANSWER_FAILED when out of memory.
+ * Not thread-safe.
  */
 uint32_t names_add_rest(struct names *names, enum names_rest rest);
 

@@ -595,15 +595,17 @@ static bool add_whole(const struct merged *merged, const struct merged_recording
 }
 
 /*
- * Returns the CPU time of the command that a clock of its tasks has neither sampled nor is known to miss: at
- * an exit, for instance, the kernel ends events before it frees the task's memory.
+ * Returns the CPU time of the command that a clock of its tasks has neither sampled nor is known to
+ * miss: at an exit, for instance, the kernel ends events before it frees the task's memory.
  */
-static uint64_t beyond_missing(const struct work *work, uint16_t event, const struct sp_profile *total)
+static uint64_t beyond_missing(const struct work *work, uint16_t event,
+			       const struct sp_profile *total)
 {
 	const struct perf_event_attr *attr = &sp_reader_event(work->read->reader, event)->attr;
 	uint64_t known_ns = weight_add(total->weight, total->missing_weight);
 	uint64_t command_ns = work->read->sideband.command_ns;
-	if (!record_is_clock(attr->type, attr->config) || attr->exclude_user || attr->exclude_kernel)
+	if (!record_is_clock(attr->type, attr->config) || attr->exclude_user ||
+	    attr->exclude_kernel)
 		return 0;
 	return command_ns > known_ns ? command_ns - known_ns : 0;
 }

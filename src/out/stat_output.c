@@ -21,8 +21,9 @@ static void put_line(const struct stat_style *style, const struct stat_table *ta
 	};
 	if (style->skip_zero && !(line.row->value > 0))
 		return;
-	line.derived_count = sp_stat_derive(table->events, &table->rows[place * table->event_count],
-					    table->event_count, event, table->elapsed_ns, line.derived);
+	line.derived_count =
+		sp_stat_derive(table->events, &table->rows[place * table->event_count],
+			       table->event_count, event, table->elapsed_ns, line.derived);
 	if (style->kind == STAT_TEXT)
 		stat_put_text_line(&line);
 	else if (style->kind == STAT_CSV)
@@ -70,7 +71,8 @@ static void put_trimmed(const char *text, FILE *out)
 
 /* Calls put(). In text, leaves out the blanks at the ends of its lines. */
 static void put_without_padding(const struct stat_style *style, const struct stat_table *table,
-				void (*put)(const struct stat_style *style, const struct stat_table *table))
+				void (*put)(const struct stat_style *style,
+					    const struct stat_table *table))
 {
 	struct stat_style padded = *style;
 	char *text = NULL;

@@ -30,7 +30,8 @@ static double own_seconds(void)
 static void print_losses(const struct record_options *options, struct sp_capture *capture,
 			 const struct sp_capture_stats *stats, bool failed)
 {
-	double percent = 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples);
+	double all = (double)(stats->lost_own + stats->samples);
+	double percent = 100.0 * (double)stats->lost_own / all;
 	unsigned long long lost = stats->lost_own;
 	char remedy[80];
 	if (lost && failed)
@@ -86,8 +87,8 @@ static void print_totals(struct sp_capture *capture, const struct sp_capture_sta
 	char size[32], share[32] = "", rate[32] = "";
 	format_size(size, sizeof(size), stats->all_file_bytes);
 	/*
-	 * The recorder's CPU share is left out for short recordings, where starting and stopping would
-	 * dominate.
+	 * The recorder's CPU share is left out for short recordings, where starting and stopping
+	 * would dominate.
 	 */
 	if (seconds >= 1)
 		snprintf(share, sizeof(share), " (%.1f %% of a CPU)", 100 * own / seconds);
