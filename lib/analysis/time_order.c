@@ -37,7 +37,8 @@ static const void *order(struct sp_analysis *analysis, const void *rows, size_t 
 	void *copy = arena_alloc(&analysis->arena, count * size + 1);
 	if (!copy)
 		return NULL;
-	memcpy(copy, rows, count * size);
+	if (count)
+		memcpy(copy, rows, count * size);
 	qsort_r(copy, count, size, comparison, &children);
 	return copy;
 }

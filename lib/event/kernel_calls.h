@@ -28,8 +28,7 @@ struct event_kernel {
 	int (*set_filter)(void *arg, int fd, const char *filter);
 	/*
 	 * Writes a variable of its own that a breakpoint watches. Returns what the breakpoint
-	 * counted, or
-	 * -errno. NULL: breakpoints count.
+	 * counted, or -errno. NULL: breakpoints count.
 	 */
 	int64_t (*try_breakpoint)(void *arg);
 	void *arg;

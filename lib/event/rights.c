@@ -494,12 +494,12 @@ struct sp_error *event_notes_breakpoint(struct event_notes *notes,
 					const struct event_kernel *kernel, const char *name,
 					const struct perf_event_attr *attr)
 {
+	bool of_code = attr->bp_type == HW_BREAKPOINT_X;
 	if (attr->type != PERF_TYPE_BREAKPOINT || !event_breakpoints_fail(kernel))
 		return NULL;
 	return event_notes_add(notes, name, "the event counts nothing",
 			       "breakpoints do not trigger on this machine",
-			       attr->bp_type == HW_BREAKPOINT_X
-				       ? "use uprobe:PATH:SYMBOL or kprobe:SYMBOL"
+			       of_code ? "use uprobe:PATH:SYMBOL or kprobe:SYMBOL"
 				       : "use a physical machine");
 }
 

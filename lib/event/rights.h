@@ -79,10 +79,7 @@ struct sp_error *event_notes_add(struct event_notes *notes, const char *asked,
 				 const char *done, const char *why,
 				 const char *remedy) SP_MUST_CHECK;
 
-/*
- * Adds a note to a breakpoint if breakpoints never trigger on this machine; other events get none.
- * Fails only when out of memory.
- */
+/* Adds a note to a breakpoint if this machine's never trigger; other events get none. */
 struct sp_error *event_notes_breakpoint(struct event_notes *notes,
 					const struct event_kernel *kernel, const char *name,
 					const struct perf_event_attr *attr) SP_MUST_CHECK;

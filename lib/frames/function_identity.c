@@ -70,7 +70,8 @@ static void merge(struct identity *into, const struct identity *from)
 uint32_t identities_add(struct identities *identities, const struct function_piece *piece)
 {
 	uint32_t index = UINT32_MAX;
-	if (piece->file) {
+	/* Inlined code has no address: its name identifies it, even without a file. */
+	if (piece->file || piece->start == UINT64_MAX) {
 		uint64_t key = hash_pair(piece->code, (uintptr_t)piece->source);
 		key = hash_pair(key, piece->declared);
 		key = hash_pair(key, (uintptr_t)piece->file);
@@ -78,7 +79,7 @@ uint32_t identities_add(struct identities *identities, const struct function_pie
 		if (index == UINT32_MAX)
 			return UINT32_MAX;
 	}
-	if (piece->start != UINT64_MAX || !piece->file) {
+	if (piece->start != UINT64_MAX) {
 		/*
 		 * Code without a symbol has other addresses. Generated code and rows of time
 		 * without a stack have none.

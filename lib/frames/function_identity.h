@@ -22,7 +22,7 @@ struct function_piece {
 	const char *name;   /* without parameters */
 	const char *raw;    /* spelled as in the symbol table or the debug information */
 	const char *source; /* name in the debug information, which identifies it in `file` */
-	const char *file;   /* source file of its lines; NULL: `start` alone identifies it */
+	const char *file;   /* source file of its lines; NULL: unknown */
 	const char *object; /* source file by the symbol table */
 	uint64_t start; /* start of the function's code; UINT64_MAX: this piece is inlined */
 	uint32_t declared; /* line of the declaration; 0: unknown, or `source` is a linkage name */

@@ -92,8 +92,8 @@ static bool is_outermost(const struct frame *frame)
 
 static bool is_in_system_folder(const char *path)
 {
-	static const char *const folders[] = {"/lib", "/usr", "/bin", "/nix",
-					      "/gnu", "/snap"};
+	static const char *const folders[] = {"/lib/", "/lib32/", "/lib64/", "/libx32/", "/usr/",
+					      "/bin/", "/nix/", "/gnu/", "/snap/"};
 	for (size_t i = 0; i < count_of(folders); i++)
 		if (!strncmp(path, folders[i], strlen(folders[i])))
 			return true;

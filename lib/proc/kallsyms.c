@@ -336,12 +336,13 @@ static size_t count_up_to(const struct kallsyms *kallsyms, uint64_t address)
 
 /*
  * Returns a symbol's end. kallsyms has no sizes: a symbol ends at the next one's address. The last
- * symbol of a module ends with the next page, like in perf: the next module may be far away.
+ * symbol of a module ends a page after its start, rounded up, like in perf: the next module may be
+ * far away.
  */
 static uint64_t entry_end(const struct kallsyms *kallsyms, const struct kallsyms_entry *entry,
 			  size_t next)
 {
-	uint64_t page_end = (entry->address | (PAGE - 1)) + 1 + PAGE;
+	uint64_t page_end = ((entry->address - 1) | (PAGE - 1)) + 1 + PAGE;
 	struct kallsyms_entry after;
 	if (page_end < entry->address)
 		page_end = UINT64_MAX;

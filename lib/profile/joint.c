@@ -80,8 +80,7 @@ static bool join(struct joining *joining)
 		const struct profile_source *source = &joining->sources[event];
 		for (uint32_t i = 0; i < source->tallies->count; i++) {
 			const struct tally *tally = &source->tallies->items[i];
-			/* The same condition as in profile_rows() for one event. */
-			if (!tally->self_samples && !(source->children && tally->total_samples))
+			if (!profile_has_row(source, tally))
 				continue;
 			struct joint *joint = joint_of(joining, event, tally);
 			if (!joint)

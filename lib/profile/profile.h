@@ -89,9 +89,10 @@ bool profile_join(const struct profile_source *sources, size_t count, struct are
 		  struct sp_group *group);
 
 /*
- * Parts of a row: a tally's weights, its names, and the order. `comm` is the row's, NULL if rows have
- * no comm.
+ * Parts of a row: whether a tally has samples, or time without a sample; its weights, its names,
+ * and the order. `comm` is the row's, NULL if rows have no comm.
  */
+bool profile_has_row(const struct profile_source *source, const struct tally *tally);
 void profile_weigh(const struct profile_source *source, const char *comm,
 		   const struct tally *tally, struct sp_weight *self, struct sp_weight *total);
 bool profile_name_row(const struct profile_source *source, const struct tally *tally,

@@ -296,11 +296,11 @@ static bool add_between(const struct profile_source *source,
 	return row->self_between && (row->total_between || !tallies->total_batches.count);
 }
 
-/* Whether a row has samples, or time of a thread without a sample. */
-static bool is_row(const struct profile_source *source, const struct tally *tally)
+bool profile_has_row(const struct profile_source *source, const struct tally *tally)
 {
 	if (tally->self_samples || tally->self_weight)
 		return true;
+	/* A function without self samples only has a row if rows have totals. */
 	return source->children && (tally->total_samples || tally->total_weight);
 }
 
@@ -316,8 +316,7 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		return false;
 	for (size_t i = 0; i < tallies->count; i++) {
 		const struct tally *tally = &tallies->items[i];
-		/* A function without self samples only has a row if rows have totals. */
-		if (!is_row(source, tally))
+		if (!profile_has_row(source, tally))
 			continue;
 		struct sp_row *row = &rows[count++];
 		const struct unsampled_weight *unsampled =

@@ -15,8 +15,8 @@
 #define PREPARED_STEP ((size_t)256 << 10)
 
 /*
- * Smallest relay with huge pages: smaller ones are of many CPUs, and mostly empty. The mover takes
- * one page fault for each page, and a fault can take as long as copying several stacks.
+ * Smallest relay with huge pages: smaller ones are of many CPUs, and mostly empty. The mover
+ * takes one page fault for each page, and a fault can take as long as copying several stacks.
  */
 #define HUGE_LEAST ((size_t)16 << 20)
 

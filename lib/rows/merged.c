@@ -595,19 +595,19 @@ static bool add_whole(const struct merged *merged, const struct merged_recording
 }
 
 /*
- * Returns the CPU time of the command that a clock of its tasks has neither sampled nor is known to
- * miss: at an exit, for instance, the kernel ends events before it frees the task's memory.
+ * Returns the CPU time of the command that a clock of its tasks has neither sampled nor is known
+ * to miss: at an exit, for instance, the kernel ends events before it frees the task's memory.
  */
 static uint64_t beyond_missing(const struct work *work, uint16_t event,
 			       const struct sp_profile *total)
 {
 	const struct perf_event_attr *attr = &sp_reader_event(work->read->reader, event)->attr;
+	bool counts_all = !attr->exclude_user && !attr->exclude_kernel;
 	uint64_t known_ns = weight_add(total->weight, total->missing_weight);
 	uint64_t command_ns = work->read->sideband.command_ns;
-	if (!record_is_clock(attr->type, attr->config) || attr->exclude_user ||
-	    attr->exclude_kernel)
+	if (!record_is_clock(attr->type, attr->config) || !counts_all || command_ns <= known_ns)
 		return 0;
-	return command_ns > known_ns ? command_ns - known_ns : 0;
+	return command_ns - known_ns;
 }
 
 /* Computes the totals of a recording's events, and adds them to those of all recordings. */
@@ -654,9 +654,12 @@ static struct sp_error *total_events(struct merged *merged, struct merged_record
 		NEED(!merged->batch_count || add_whole(merged, recording, workers, i, into));
 		add_totals(all, total);
 	}
-	if (merged->weigher->of_threads)
+	if (merged->weigher->of_threads) {
+		uint64_t before = analysis->profiles[0].weight;
 		add_times_of_threads(workers, work->times, &analysis->profiles[0],
 				     &merged->events[0].states);
+		recording->weight = analysis->profiles[0].weight - before;
+	}
 	return NULL;
 }
 
@@ -754,12 +757,12 @@ void merged_scale_findings(struct merged *merged)
 			struct sp_finding *finding = &analysis->findings.items[next];
 			double own = 0, all = 0;
 			for (size_t j = 0; j < recording->event_count; j++) {
-				const struct sp_profile *profile =
-					&analysis->profiles[recording->events[j]];
-				if (finding->event && strcmp(finding->event, profile->event) != 0)
+				const struct sp_profile *total = &recording->totals[j];
+				if (finding->event && strcmp(finding->event, total->event) != 0)
 					continue;
-				own += (double)recording->totals[j].weight;
-				all += (double)profile->weight;
+				own += (double)(merged->weigher->of_threads ? recording->weight :
+									      total->weight);
+				all += (double)analysis->profiles[recording->events[j]].weight;
 			}
 			finding->share *= all > 0 ? own / all : 0;
 		}

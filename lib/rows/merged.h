@@ -26,6 +26,7 @@ struct merged_recording {
 	const char *label; /* path with which its findings begin; NULL: there are no others */
 	struct sp_profile *totals; /* index: event; totals of this recording, without rows; set when
 				    * it is added */
+	uint64_t weight;           /* modes of time: its part of the profile's weight */
 	struct sp_time_span span;  /* first to last sample; 0 to 0: none has a time */
 	size_t finding_count; /* number of findings of this recording and of those before it */
 };

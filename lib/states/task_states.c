@@ -335,14 +335,16 @@ static bool softirq_word(struct task_states *states, const struct task_switched 
 			 uint32_t *ret)
 {
 	size_t count = 0, size;
-	uint32_t next = states->softirqs.count;
 	*ret = TASK_WAKE_SOFTIRQ;
 	while (count < switched->ip_count && switched->ips[count] != (uint64_t)PERF_CONTEXT_USER)
 		count++;
-	if (!switched->waker_tid || !count || next >= TASK_WAKE_SOFTIRQ - TASK_WAKE_STACKS)
+	if (!switched->waker_tid || !count)
 		return true;
 	size = count * sizeof(*switched->ips);
 	uint64_t hash = hash_pair(hash_bytes(switched->ips, size), switched->waker_tid);
+	if (states->softirqs.count >= TASK_WAKE_SOFTIRQ - TASK_WAKE_STACKS &&
+	    !u64map_find(&states->softirq_of, hash))
+		return true;
 	struct softirq *softirq = u64map_item(&states->softirq_of, hash, &states->softirqs);
 	if (softirq && !softirq->ips) {
 		uint64_t *ips = arena_alloc(&states->arena, size);

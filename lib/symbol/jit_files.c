@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "symbol/jit_files.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@ struct jit_file {
 	ino_t inode;
 	off_t size;
 	struct timespec time; /* its last change: a JIT compiler may still write it */
+	const struct held_map *held; /* how it was read, as in struct jit_file_place */
+	bool ended, is_map;
 	struct perfmap *map;
 	struct jitdump *dump;
 	struct diagnosis why;
@@ -61,11 +64,13 @@ void jit_files_free(struct jit_files *files)
 }
 
 /* Returns the file, which is added if it is new; NULL when out of memory. */
-static struct jit_file *find(struct jit_files *files, const struct stat *status, bool *added_ret)
+static struct jit_file *find(struct jit_files *files, const struct jit_file_place *place,
+			     bool is_map, const struct stat *status, bool *added_ret)
 {
 	const struct jit_file wanted = {
 		.device = status->st_dev, .inode = status->st_ino, .size = status->st_size,
-		.time = status->st_mtim,
+		.time = status->st_mtim, .held = place->held, .ended = place->ended,
+		.is_map = is_map,
 	};
 	uint64_t hash = hash_pair(status->st_dev, status->st_ino);
 	*added_ret = false;
@@ -76,7 +81,8 @@ static struct jit_file *find(struct jit_files *files, const struct stat *status,
 		struct jit_file *file = &files->list.items[i];
 		if (file->device == wanted.device && file->inode == wanted.inode &&
 		    file->size == wanted.size && file->time.tv_sec == wanted.time.tv_sec &&
-		    file->time.tv_nsec == wanted.time.tv_nsec)
+		    file->time.tv_nsec == wanted.time.tv_nsec && file->held == wanted.held &&
+		    file->ended == wanted.ended && file->is_map == wanted.is_map)
 			return file;
 	}
 	struct jit_file *file = vec_push(&files->list);
@@ -88,7 +94,7 @@ static struct jit_file *find(struct jit_files *files, const struct stat *status,
 	return file;
 }
 
-static void use(struct jit_files *files, uint64_t memory)
+static void charge(struct jit_files *files, uint64_t memory)
 {
 	files->left -= memory < files->left ? memory : files->left;
 }
@@ -107,8 +113,9 @@ static struct sp_error *read_map(struct jit_files *files, const struct jit_file_
 		return error_new(SP_ERROR_LIMIT, "%s is too large", place->path);
 	CLEANUP_FREE char *text = malloc(capacity + 1);
 	NEED(text);
-	if (io_pread(place->fd, text, capacity, 0, &size))
-		return NULL;
+	int errnum = io_pread(place->fd, text, capacity, 0, &size);
+	if (errnum)
+		return error_os(errnum, "%s", place->path);
 	const struct held_map *held = place->held;
 	const struct perfmap_text from = {
 		.text = take_ptr(text),
@@ -121,7 +128,9 @@ static struct sp_error *read_map(struct jit_files *files, const struct jit_file_
 		.from_ns = held ? held->from_ns : 0,
 	};
 	TRY(perfmap_take(&from, &file->map));
-	use(files, perfmap_memory(file->map));
+	/* Each process may have a link to one file: text without functions is not free, either. */
+	uint64_t memory = perfmap_memory(file->map), least = size / 8;
+	charge(files, memory > least ? memory : least);
 	return NULL;
 }
 
@@ -135,7 +144,7 @@ static struct sp_error *read_dump(struct jit_files *files, const struct jit_file
 	dump->key = place->key;
 	if (place->root && *place->root && !(dump->root = strdup(place->root)))
 		return error_no_memory();
-	use(files, jitdump_memory(dump));
+	charge(files, jitdump_memory(dump));
 	file->dump = take_ptr(dump);
 	return NULL;
 }
@@ -147,8 +156,9 @@ static struct sp_error *find_or_read(struct jit_files *files, const struct jit_f
 	struct stat status;
 	bool added;
 	if (fstat(place->fd, &status))
-		return NULL;
-	struct jit_file *file = find(files, &status, &added);
+		return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE,
+				      error_os(errno, "%s", place->path));
+	struct jit_file *file = find(files, place, is_map, &status, &added);
 	NEED(file);
 	struct sp_error *error = NULL;
 	if (added)
@@ -183,16 +193,16 @@ struct sp_error *jit_files_perfmap(struct jit_files *files, const struct jit_fil
 				   struct diagnosis *diagnosis, const struct perfmap **ret)
 {
 	struct jit_file file;
-	struct sp_error *error = open_file(files, place, true, diagnosis, &file);
+	TRY(open_file(files, place, true, diagnosis, &file));
 	*ret = file.map;
-	return error;
+	return NULL;
 }
 
 struct sp_error *jit_files_jitdump(struct jit_files *files, const struct jit_file_place *place,
 				   struct diagnosis *diagnosis, const struct jitdump **ret)
 {
 	struct jit_file file;
-	struct sp_error *error = open_file(files, place, false, diagnosis, &file);
+	TRY(open_file(files, place, false, diagnosis, &file));
 	*ret = file.dump;
-	return error;
+	return NULL;
 }

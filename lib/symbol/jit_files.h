@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Perf maps and jitdumps of an analysis. Any user writes them, at no cost if they are links to one
- * file: so each file is read once, whatever its names, and all together take bounded memory.
+ * file: so each file is read once, whatever its names, and all together take bounded memory. A perf
+ * map is read again for a process that the recorder holds it for: the times are the process's.
  * Thread-safe.
  */
 #pragma once
@@ -36,8 +37,8 @@ struct jit_file_place {
 
 /*
  * Read a file, or find it among those that were read. *ret belongs to `files`; it is NULL if the
- * file is damaged, or needs more memory than is left, and *diagnosis has the reason. Fail only when
- * out of memory.
+ * file is damaged or unreadable, or needs more memory than is left, and *diagnosis has the reason.
+ * Fail only when out of memory.
  */
 struct sp_error *jit_files_perfmap(struct jit_files *files, const struct jit_file_place *place,
 				   struct diagnosis *diagnosis,

@@ -70,9 +70,11 @@ static struct sp_error *read_packed(const char *root, const char *path, uint8_t 
 	CLEANUP_CLOSE int fd = -1;
 	struct stat status;
 	TRY(regular_file_open(root, path, 0, &fd, &status));
-	if (status.st_size > (off_t)MODULE_SIZE_MAX ||
-	    io_allocated_bytes(fd, &status) < (uint64_t)status.st_size / 2)
-		return error_new(SP_ERROR_INVALID, "%s is too large for a kernel module", path);
+	bool sparse = io_allocated_bytes(fd, &status) < (uint64_t)status.st_size / 2;
+	if (sparse || status.st_size > (off_t)MODULE_SIZE_MAX)
+		return error_new(SP_ERROR_INVALID,
+				 sparse ? "%s is a sparse file, not a kernel module"
+					: "%s is too large for a kernel module", path);
 	CLEANUP_FREE uint8_t *bytes = malloc((size_t)status.st_size + 1);
 	NEED(bytes);
 	int errnum = io_pread(fd, bytes, status.st_size, 0, size_ret);

@@ -472,6 +472,13 @@ static void copy_newest(const struct repair *repair, struct repair *copy)
 			repair_add(copy, thread_id, stack->time_ns, frames.items, &result);
 	}
 	vec_deinit(&frames);
+	/* The oldest comes first again: the next trim begins at the end, too. */
+	struct repair_stack *stacks = copy->stacks.items;
+	for (size_t i = 0, j = copy->stacks.count; i + 1 < j; i++) {
+		const struct repair_stack newer = stacks[i];
+		stacks[i] = stacks[--j];
+		stacks[j] = newer;
+	}
 }
 
 bool repair_trim(struct repair *repair)

@@ -21,9 +21,10 @@ static void put_line(const struct stat_style *style, const struct stat_table *ta
 	};
 	if (style->skip_zero && !(line.row->value > 0))
 		return;
-	line.derived_count =
-		sp_stat_derive(table->events, &table->rows[place * table->event_count],
-			       table->event_count, event, table->elapsed_ns, line.derived);
+	line.derived_count = sp_stat_derive(table->events,
+					    &table->rows[place * table->event_count],
+					    table->event_count, event, table->elapsed_ns,
+					    line.derived);
 	if (style->kind == STAT_TEXT)
 		stat_put_text_line(&line);
 	else if (style->kind == STAT_CSV)

@@ -267,19 +267,6 @@ bool flame_view_point(struct flame_view *view, int row, int column)
 	return false;
 }
 
-/* Returns whether the code is a library of the system: html/model.js has the same rule. */
-static bool is_library(const struct sp_tree_node *node)
-{
-	static const char *const folders[] = {"/lib", "/usr", "/nix", "/gnu", "/snap"};
-	const char *path = node->dso_path ?: node->dso, *end = path ? strstr(path, ".so") : NULL;
-	if (!path || (strncmp(path, "[vdso", 5) != 0 && !(end && (!end[3] || end[3] == '.'))))
-		return false;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-		if (!strncmp(path, folders[i], strlen(folders[i])))
-			return true;
-	return *path != '/';
-}
-
 /* Colours of a box, as digits of SGR. */
 struct box_colours {
 	char text, background;
@@ -299,7 +286,7 @@ static struct box_colours colours_of(const struct sp_tree_node *node, const char
 		return (struct box_colours){'0', '5'};
 	if (node->truncated || !node->dso || !node->symbol_known)
 		return (struct box_colours){'7', '4'};
-	return is_library(node) ? (struct box_colours){'0', '6'} : (struct box_colours){'0', '3'};
+	return (struct box_colours){'0', node->own_code ? '3' : '6'};
 }
 
 /* A line of the canvas, and how to write it. */

@@ -381,4 +381,27 @@ if [ "$dwz_files" ]; then
 	serve common.dwz debuginfo "$(id_of common.dwz)"
 	inlined "a server's dwz file" --debuginfod
 fi
+
+# Inlined functions have no address of their own. Without lines, names distinguish them.
+cat >marks.c <<'END'
+#define MARK \
+	__asm__ volatile("1: nop\n\t.pushsection .marks,\"\",%progbits\n\t.dc.a 1b\n\t.popsection")
+static inline __attribute__((always_inline)) void alpha(void) { MARK; }
+static inline __attribute__((always_inline)) void beta(void) { MARK; }
+int main(void)
+{
+	alpha();
+	beta();
+	return 0;
+}
+END
+gcc -O2 -g -no-pie -o marks marks.c && objcopy --dump-section .marks=marked marks &&
+	objcopy --remove-section .debug_line marks || exit 99
+{
+	echo "event cpu-clock"
+	readelf -lW marks | awk '/LOAD.* R E / { print "mmap 1", $3, $5, $2, "'"$tmp"'/marks" }'
+	od -An -v -tx8 marked | tr -s ' ' '\n' | sed -n 's/^..*/sample 0 1 1 0 1000 1 0x&/p'
+} | recording inlined
+"$SPROF" report -q -i inlined -s function >out
+check "inlined functions without lines" [ "$(grep -c '50.*\(alpha\|beta\)' out)" = 2 ]
 finish

@@ -114,6 +114,16 @@ cat >"$tmp/wanted" <<'END'
 END
 same "each table has its own" "$tmp/wanted" "$tmp/got"
 
+# Thirty parts of an event's name, and each names its seven fields.
+words=$(awk 'BEGIN {
+	for (i = 1; i <= 6; i++)
+		for (end = 8; end <= 12; end++)
+			printf "%s.*,", substr("sched_switch", i, end - i + 1)
+}')
+report -q -i "$several" -F 'sched_switch.*,overhead' >"$tmp/wanted"
+report -q -i "$several" -F "${words}overhead" >"$tmp/got" 2>&1
+same "fields are counted once" "$tmp/wanted" "$tmp/got"
+
 fails "an event that is not there" 129 report -s nothing.prev_comm -i "$several" <<END
 sprof: --sort: the recording has no event 'nothing'
 END

@@ -840,6 +840,21 @@ END
 check "a clock whose periods are 1 has no time" sh -c '
 	"$SPROF" report -i "$1" | grep -q "^2 samples of cpu-clock, 2 events, none lost"' sh "$tmp/clock"
 
+# throttled FILE...: the share of the throttling in each file.
+throttled() {
+	"$SPROF" report --mode wall --format json "$@" |
+		sed -n 's/.*"share": \([0-9.]*\), "cause": "throttled".*/\1/p'
+}
+{
+	recorded offcpu-time 60000000 140000000 50000000 | sed '/ 1110000000 0 /d'
+	echo "throttle 0 1190000000"
+	echo "unthrottle 0 1195000000"
+} | recording "$tmp/one"
+cp "$tmp/one" "$tmp/two"
+throttled "$tmp/one" | awk '{ printf "%.6f\n%.6f\n", $1 / 2, $1 / 2 }' >"$tmp/wanted"
+throttled "$tmp/one" "$tmp/two" | awk '{ printf "%.6f\n", $1 }' >"$tmp/got"
+same "each of two equal recordings has half of a finding's share" "$tmp/wanted" "$tmp/got"
+
 check "diff of waits names the mode that compares functions" sh -c '
 	"$SPROF" diff -e offcpu-time "$0" "$0" 2>&1 | grep -q "scheduler; --mode"' "$tmp/waits"
 finish

@@ -451,10 +451,7 @@ static void breakpoint_text(char *text, size_t size, volatile int *variable)
 	snprintf(text, size, "mem:%p/4:w:u", (void *)(uintptr_t)variable);
 }
 
-/*
- * Hypervisors may leave debug registers without effect. Asks the kernel itself, with its plain
- * calls.
- */
+/* Hypervisors may leave debug registers without effect. Asks the kernel with its plain calls. */
 static bool breakpoints_trigger(void)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "files.h"
 #include "test.h"
 
 static void add_file_of(struct dsos *dsos, const struct stat *status, const char *name)
@@ -65,6 +66,28 @@ TEST(files_that_are_gone_do_not_hold_up_the_end)
 {
 	ck_assert(completes(4095));
 	ck_assert(!completes(4096));
+}
+
+/* A file on btrfs or overlayfs has another device in its mappings; one on a disk has not. */
+TEST(anonymous_devices_are_not_compared)
+{
+	static const char *const folders[] = {"/dev/shm", "/var/tmp", "/root", "/run"};
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		struct dsos dsos = {0};
+		struct stat status;
+		char path[64];
+		snprintf(path, sizeof(path), "%s/sprof-dsos.%d", folders[i], getpid());
+		files_run("cp /bin/sh %s 2>/dev/null || :", path);
+		if (stat(path, &status))
+			continue;
+		bool anonymous = !major(status.st_dev);
+		status.st_dev ^= 1;
+		add_file_of(&dsos, &status, path);
+		ok_or_fail(dsos_complete(&dsos, NULL));
+		unlink(path);
+		ck_assert_int_eq(dsos.known.count || dsos.contents.count, anonymous);
+		dsos_deinit(&dsos);
+	}
 }
 
 TEST(the_table_has_a_limit_of_files)

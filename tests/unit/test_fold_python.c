@@ -247,7 +247,7 @@ TEST(libraries_and_the_kernel_are_their_callers_time)
 	static const struct sp_analysis_stacks own = {.size = sizeof(own), .own_code = true};
 	struct fixture f = {0};
 	map(&f, PROGRAM, "/home/me/program");
-	map(&f, OWN_LIBRARY, "/home/me/lib.so");
+	map(&f, OWN_LIBRARY, "/libs/lib.so"); /* not in /lib */
 	map(&f, LIBC, "/usr/lib/libc.so.6");
 	CHAIN(&f, USER, LIBC + 0x10, LIBC + 0x21, PROGRAM + 0x31, LIBC + 0x41, PROGRAM + 0x51);
 	/* The program's own code was sampled; below the same callers, the library's was. */

@@ -121,3 +121,58 @@ TEST(a_damaged_jitdump_has_its_own_reason_each_time)
 	dump_of(files, "bad", RESOLVER_DAMAGED_FILE);
 	dump_of(files, "bad", RESOLVER_DAMAGED_FILE);
 }
+
+static const struct perfmap *held_map_of(struct jit_files *files, const char *name,
+					 const struct held_map *held)
+{
+	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
+	CLEANUP_CLOSE int fd = open(files_path(name), O_RDONLY | O_CLOEXEC);
+	const struct perfmap *map;
+	ok_or_fail(jit_files_perfmap(files, &(struct jit_file_place){.fd = fd, .path = name,
+								     .held = held}, &why, &map));
+	ck_assert_int_eq(!map, why.problem == RESOLVER_TOO_LARGE);
+	return map;
+}
+
+/* Links to one file: the times of its lines are those of a process, and a map is no jitdump. */
+TEST(a_file_is_read_for_each_use)
+{
+	CLEANUP(cleanup_jit_files_free) struct jit_files *files = NULL;
+	struct map_mark marks[] = {{5, 14}, {9, 28}};
+	const struct held_map known = {.marks = {.items = marks, .count = 2}};
+	const struct held_map later = {.marks = {.items = marks, .count = 1}};
+	files_run("printf '1000 10 first\\n1000 10 after\\n' >one && yes x | head -c 100000 >junk");
+	ok_or_fail(jit_files_new(200000, NULL, &files));
+	dump_of(files, "one", RESOLVER_DAMAGED_FILE);
+	map_of(files, "one", 0);
+	ck_assert_uint_eq(perfmap_timed_count(held_map_of(files, "one", &known)), 2);
+	ck_assert_uint_eq(perfmap_timed_count(held_map_of(files, "one", &later)), 0);
+	/* Text without functions takes part of the limit. */
+	struct held_map processes[20] = {0};
+	const struct perfmap *map = held_map_of(files, "junk", NULL);
+	for (size_t i = 0; i < 20 && map; i++)
+		map = held_map_of(files, "junk", &processes[i]);
+	ck_assert_ptr_null(map);
+}
+
+TEST(an_unreadable_file_has_its_reason_each_time)
+{
+	CLEANUP(cleanup_jit_files_free) struct jit_files *files = NULL;
+	const struct jitdump *dump;
+	const struct perfmap *map;
+	files_run("echo '1000 10 name' >one");
+	CLEANUP_CLOSE int fd = open(files_path("one"), O_WRONLY | O_CLOEXEC);
+	ok_or_fail(jit_files_new(0, NULL, &files));
+	for (int i = 0; i < 4; i++) {
+		CLEANUP(diagnosis_clear) struct diagnosis why = {0};
+		const struct jit_file_place place = {.fd = i < 2 ? fd : -1, .path = "one"};
+		ok_or_fail(jit_files_perfmap(files, &place, &why, &map));
+		ck_assert_ptr_null(map);
+		ck_assert_uint_eq(why.problem, RESOLVER_DAMAGED_FILE);
+		diagnosis_clear(&why);
+		why = (struct diagnosis){0};
+		ok_or_fail(jit_files_jitdump(files, &place, &why, &dump));
+		ck_assert_ptr_null(dump);
+		ck_assert_uint_eq(why.problem, RESOLVER_DAMAGED_FILE);
+	}
+}

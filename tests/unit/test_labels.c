@@ -303,7 +303,8 @@ TEST(a_filter_takes_names_of_functions_too)
 /* In any order, the same pieces are the same bodies. */
 TEST(bodies_do_not_depend_on_the_order_of_pieces)
 {
-	static const char dso[] = "d", f[] = "f", a[] = "/a", b[] = "/b", c[] = "/c", x[] = "x.c";
+	static const char dso[] = "d", f[] = "f", a[] = "/a", b[] = "/b", c[] = "/c", x[] = "x.c",
+			  g[] = "g", h[] = "h";
 	static const struct function_piece pieces[] = {
 		{dso, 0, f, f, f, a, NULL, 0x10, 0}, {dso, 0, f, f, f, b, NULL, 0x10, 0},
 		{dso, 0, f, f, f, b, NULL, UINT64_MAX, 0},
@@ -312,6 +313,9 @@ TEST(bodies_do_not_depend_on_the_order_of_pieces)
 		{dso, 0, f, f, NULL, NULL, x, 0x20, 0}, {dso, 0, f, f, f, a, NULL, 0x5, 0},
 		/* another overload, declared in another line */
 		{dso, 0, f, f, f, a, NULL, UINT64_MAX, 7},
+		/* always inlined, in lines of an unknown file */
+		{dso, 0, g, g, g, NULL, NULL, UINT64_MAX, 0},
+		{dso, 0, h, h, h, NULL, NULL, UINT64_MAX, 0},
 	};
 	enum { COUNT = sizeof(pieces) / sizeof(*pieces) };
 	for (size_t first = 0; first < COUNT; first++) {
@@ -333,6 +337,8 @@ TEST(bodies_do_not_depend_on_the_order_of_pieces)
 		ck_assert_ptr_eq(identities_find(&identities, of[4]), identity);
 		ck_assert_str_eq(identities_find(&identities, of[3])->home, "/c");
 		ck_assert_ptr_null(identities_find(&identities, of[5])->home);
+		ck_assert_ptr_eq(identities_find(&identities, of[8])->name, g);
+		ck_assert_ptr_eq(identities_find(&identities, of[9])->name, h);
 		/* Files suffice to distinguish some of them, the same in each build. */
 		static const size_t different[] = {0, 3, 5, 7};
 		for (size_t i = 0; i < 4; i++)

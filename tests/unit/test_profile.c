@@ -506,3 +506,19 @@ TEST(ranges_of_a_filter_that_meet_are_one)
 	ck_assert(ranges && !count);
 	free(ranges);
 }
+
+/* Rows of several events have time without samples, too. */
+TEST(joint_rows_are_those_of_one_event)
+{
+	struct fixture fixture = by_symbol();
+	struct sp_group group = {0};
+	chain(&fixture, 0, "main;f 3");
+	uint32_t rest = tallies_row(&fixture.tallies, 0, function(&fixture, "[no stack]"));
+	tallies_self(&fixture.tallies, rest, 0, 50);
+	finish(&fixture);
+	const struct profile_source sources[] = {fixture.source, fixture.source};
+	ck_assert(profile_join(sources, 2, &fixture.arena, &group));
+	ck_assert_uint_eq(fixture.profile.row_count, 3);
+	ck_assert_uint_eq(group.row_count, 3);
+	fixture_deinit(&fixture);
+}

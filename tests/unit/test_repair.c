@@ -569,3 +569,36 @@ TEST(forgetting_keeps_what_was_joined)
 	ck_assert_uint_eq(joined(repair, cut, &deepest, 30 * 64), 62 - 31);
 	repair_free(repair);
 }
+
+TEST(the_newest_survive_a_second_trim)
+{
+	struct repair *repair = repair_new(1 << 16);
+	struct program truncated = deep(0x2000, 30), newest = {0};
+	uint64_t time_ns = 1;
+	add(repair, 1, 0, &truncated, 25 * 64);
+	for (; time_ns < 1000; time_ns++) {
+		newest = deep(0x2000 + time_ns * 16, 20);
+		if (add(repair, 1, time_ns, &newest, 4096) == REPAIR_NONE)
+			break;
+	}
+	const uint64_t survivor = 0x2000 + (time_ns - 1) * 16, after_ns = time_ns;
+	ck_assert(repair_complete(repair));
+	ck_assert(repair_trim(repair));
+	for (uint64_t i = 0; i < 4; i++) {
+		newest = deep(0x80000 + i * 16, 20);
+		ck_assert_uint_ne(add(repair, 1, ++time_ns, &newest, 4096), REPAIR_NONE);
+	}
+	/* Fill the room with another thread's truncated stacks. */
+	do
+		truncated = deep(0x2000, 30 + ++time_ns % 1000);
+	while (add(repair, 2, time_ns, &truncated, 25 * 64) != REPAIR_NONE);
+	ck_assert(repair_complete(repair));
+	ck_assert(repair_trim(repair));
+	struct program deeper = deep(survivor, 26), after = deep(survivor, 20);
+	uint32_t cut = add(repair, 1, after_ns, &deeper, 25 * 64);
+	ck_assert_uint_lt(cut, REPAIR_WHOLE);
+	add(repair, 1, after_ns, &after, 4096);
+	ck_assert(repair_complete(repair));
+	ck_assert_uint_eq(joined(repair, cut, &deeper, 25 * 64), 28 - 26);
+	repair_free(repair);
+}

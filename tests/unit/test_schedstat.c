@@ -92,3 +92,20 @@ TEST(threads_end_by_their_records)
 	ck_assert_uint_eq(schedstat.threads.count, schedstat.index_of.count);
 	end();
 }
+
+/* Threads beyond the limit have no notes; the others are still due. */
+TEST(a_full_table_knows_its_threads)
+{
+	size_t most = 0;
+	begin();
+	for (uint32_t tid = 2; schedstat.threads.count == tid - 2; tid++) {
+		ok_or_fail(schedstat_on_switch(&schedstat, 1, tid));
+		most = schedstat.threads.count;
+	}
+	struct schedstat_thread *first = schedstat.threads.items;
+	first->switched = false;
+	ok_or_fail(schedstat_on_switch(&schedstat, 1, first->tid));
+	ck_assert(first->switched);
+	ck_assert_uint_eq(schedstat.threads.count, most);
+	end();
+}

@@ -249,7 +249,7 @@ static struct sp_error *put_mappings_of_threads(struct synth *synth, uint32_t pi
 static struct sp_error *defer(struct synth *synth, uint32_t pid)
 {
 	uint32_t *slot = vec_push(&synth->deferred);
-	if (synth->large.count >= LARGE_MAX)
+	if (synth->large.count >= LARGE_MAX && !u64map_find(&synth->large, pid))
 		u64map_deinit(&synth->large);
 	NEED(slot && u64map_put(&synth->large, pid, 1, NULL));
 	*slot = pid;

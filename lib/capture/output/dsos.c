@@ -141,8 +141,9 @@ static struct image *open_mapped(struct proxies *proxies, const char *root,
 		sp_error_free(error);
 		return NULL;
 	}
-	if (image->inode == unknown->ino && major(image->device) == unknown->maj &&
-	    minor(image->device) == unknown->min)
+	/* stat(2) has anonymous devices for btrfs and overlayfs: see binary/identity.h. */
+	if (image->inode == unknown->ino &&
+	    (!major(image->device) || image->device == makedev(unknown->maj, unknown->min)))
 		return image;
 	image_free(image);
 	return NULL;
@@ -176,13 +177,12 @@ struct sp_error *dsos_complete(struct dsos *dsos, struct proxies *proxies)
 	size_t gone = 0;
 	for (size_t i = 0; i < dsos->unknown.count && gone < GONE_MAX && !error; i++) {
 		const struct dso_unknown *unknown = &dsos->unknown.items[i];
-		CLEANUP(cleanup_image_free)
-		struct image *image = open_mapped(proxies, NULL, unknown);
-		/* The path may be of the process's mount namespace. */
+		/* The process may have a mount namespace of its own, as long as it lives. */
 		char root[32];
 		snprintf(root, sizeof(root), "/proc/%u/root", unknown->pid);
-		if (!image)
-			image = open_mapped(proxies, root, unknown);
+		CLEANUP(cleanup_image_free)
+		struct image *image = open_mapped(proxies, root, unknown) ?:
+				      open_mapped(proxies, NULL, unknown);
 		gone += !image;
 		if (image && image->build_id_size)
 			error = add_known(dsos, image->build_id, image->build_id_size, unknown->path);

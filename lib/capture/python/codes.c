@@ -56,7 +56,7 @@ static void check(const struct python_reader *reader, uint64_t address,
 
 static struct python_known_code *find(struct python_codes *codes, uint64_t address)
 {
-	if (codes->list.count >= CODES_MAX)
+	if (codes->list.count >= CODES_MAX && !u64map_find(&codes->index_of, address))
 		python_codes_deinit(codes);
 	return u64map_item(&codes->index_of, address, &codes->list);
 }

@@ -38,10 +38,11 @@ static bool add(struct python_functions *functions, const struct python_function
 	struct index_probe probe = index_set_probe(&functions->index_of, hash);
 	for (uint32_t i; index_set_next(&functions->index_of, &probe, &i);) {
 		const struct python_function *known = &functions->list.items[i];
-		*start_ret = known->start;
 		if (known->name == function->name && known->file == function->file &&
-		    known->first_line == function->first_line)
+		    known->first_line == function->first_line) {
+			*start_ret = known->start;
 			return true;
+		}
 	}
 	uint32_t number = functions->list.count;
 	struct python_function *slot = is_full(functions) ? NULL : vec_push(&functions->list);

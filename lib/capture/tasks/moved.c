@@ -23,7 +23,7 @@ void moved_code_deinit(struct moved_code *moved)
 
 static bool add(struct moved_code *moved, uint32_t pid, uint64_t time_ns)
 {
-	if (moved->processes.count >= PROCESSES_MAX) {
+	if (moved->processes.count >= PROCESSES_MAX && !u64map_find(&moved->index_of, pid)) {
 		moved_code_deinit(moved);
 		*moved = (struct moved_code){0};
 	}

@@ -23,7 +23,8 @@ static struct sp_error *add_thread(struct schedstat *schedstat, uint32_t pid, ui
 {
 	*ret = NULL;
 	/* The idle thread has no number, and a thread that ended may have lost it. */
-	if (!tid || tid == UINT32_MAX || schedstat->threads.count >= THREADS_MAX)
+	if (!tid || tid == UINT32_MAX ||
+	    (schedstat->threads.count >= THREADS_MAX && !u64map_find(&schedstat->index_of, tid)))
 		return NULL;
 	NEED(*ret = u64map_item(&schedstat->index_of, tid, &schedstat->threads));
 	(*ret)->tid = tid;

@@ -19,7 +19,7 @@ struct expanding {
 	struct sp_trace *trace;
 	const char *title; /* name of the option, for errors */
 	unsigned int *to;  /* result: the keys */
-	size_t count, most;
+	size_t count;
 };
 
 /* A word split into event and field, which point into `text`: do not copy this struct. */
@@ -89,8 +89,8 @@ static char *shown_name(const struct sp_reader *reader, const struct sp_field *f
 }
 
 /*
- * Adds the field to arguments->fields, unless it is there, and its key to of->to. event -1: the field
- * of all events. Returns false after printing an error.
+ * Adds the field to arguments->fields, and its key to of->to, unless they are there. event -1: the
+ * field of all events. Returns false after printing an error.
  */
 static bool take_field(struct expanding *of, int32_t event, const char *name, bool raw)
 {
@@ -100,7 +100,7 @@ static bool take_field(struct expanding *of, int32_t event, const char *name, bo
 		if (a->fields[i].event == event && a->fields[i].raw == raw &&
 		    !strcmp(a->fields[i].name, name))
 			break;
-	if (i == SP_FIELDS_MAX || of->count == of->most) {
+	if (i == SP_FIELDS_MAX) {
 		diag_print("%s: these are more than %d fields of tracepoints", of->title,
 			   (int)SP_FIELDS_MAX);
 		return false;
@@ -112,6 +112,9 @@ static bool take_field(struct expanding *of, int32_t event, const char *name, bo
 		a->field_names[i] = shown_name(of->reader, &a->fields[i]);
 		a->field_count++;
 	}
+	for (size_t j = 0; j < of->count; j++)
+		if (of->to[j] == SP_KEY_FIELD + (unsigned int)i)
+			return true;
 	of->to[of->count++] = SP_KEY_FIELD + (unsigned int)i;
 	return true;
 }
@@ -252,9 +255,9 @@ static int expand(struct expanding *of, const unsigned int *from, size_t count)
 static int expand_all(struct report_arguments *a, const struct sp_reader *reader,
 		      struct sp_trace *trace)
 {
-	unsigned int from[REPORT_COLUMN_END], to[REPORT_COLUMN_END + SP_FIELDS_MAX];
+	unsigned int from[REPORT_COLUMN_END], to[REPORT_COLUMN_END];
 	struct expanding of = {.arguments = a, .reader = reader, .trace = trace, .to = to,
-			       .most = SP_KEY_LIMIT, .title = "--sort"};
+			       .title = "--sort"};
 	for (size_t i = 0; i < a->key_count; i++)
 		from[i] = a->keys[i];
 	int status = expand(&of, from, a->key_count);
@@ -264,7 +267,6 @@ static int expand_all(struct report_arguments *a, const struct sp_reader *reader
 	for (size_t i = 0; i < of.count; i++)
 		report_key_add(a, (enum sp_key)to[i]);
 	of.title = "-F, --fields";
-	of.most = REPORT_COLUMN_END;
 	memcpy(from, a->columns, a->column_count * sizeof(*from));
 	status = expand(&of, from, a->column_count);
 	if (status >= 0)
