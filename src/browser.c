@@ -37,11 +37,11 @@ void browser_open(const char *path)
 		error = start(*opener, absolute);
 	free(absolute);
 	if (error == ENOENT)
-		diag_say("--open needs xdg-open (package xdg-utils); open %s in a browser", path);
+		diag_print("--open needs xdg-open (package xdg-utils); open %s in a browser", path);
 	else if (error)
-		diag_say("cannot open %s in a browser: %s", path, strerror(error));
+		diag_print("cannot open %s in a browser: %s", path, strerror(error));
 	else if (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY") || getenv("BROWSER"))
-		diag_say("wrote %s", path);
+		diag_print("wrote %s", path);
 	else
-		diag_say("wrote %s; there is no display to open a browser on", path);
+		diag_print("wrote %s; there is no display to open a browser on", path);
 }

@@ -43,7 +43,7 @@ static void put_format(const char *begin, const char *format, va_list args)
 	free(text);
 }
 
-void diag_say(const char *format, ...)
+void diag_print(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -136,5 +136,5 @@ void diag_log(void *arg, enum sp_log_level level, const char *line)
 {
 	(void)arg;
 	(void)level;
-	diag_say("%s", line);
+	diag_print("%s", line);
 }

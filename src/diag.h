@@ -9,15 +9,16 @@
 #include <sprof/ctx.h>
 
 /*
- * "sprof: MESSAGE", then the remedy on a line of its own. When out of memory, it names the limits
- * of this process. Frees the error.
+ * Prints "sprof: MESSAGE", then the remedy on a line of its own. When out of memory, it names the
+ * limits of this process. Frees the error.
  */
 void diag_error(struct sp_error *error);
 
 /* Prints that memory ran out, and the limits of this process. */
 void diag_no_memory(void);
 
-void diag_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints "sprof: " and the text. */
+void diag_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints a line that continues the previous message. */
 void diag_more(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -38,7 +38,8 @@ bool input_operand(const char **given, int argc, char **argv, int operand)
 		return true;
 	const char *extra = *given || operand + 1 < argc ? argv[argc - 1] : NULL;
 	if (extra)
-		diag_say("more than one recording: '%s' and '%s'", *given ?: argv[operand], extra);
+		diag_print("more than one recording: '%s' and '%s'", *given ?: argv[operand],
+			   extra);
 	else
 		*given = argv[operand];
 	return !extra;
@@ -102,11 +103,11 @@ int input_print_damage(struct sp_reader *reader)
 	for (size_t i = 0; i < count && i < SHOWN_DAMAGE; i++) {
 		const struct sp_damage *damage = sp_reader_damage(reader, i);
 		char time[INPUT_TEXT];
-		diag_say("%s: offset 0x%" PRIx64 ": %s%s", path, damage->offset, damage->what,
-			 input_missing_time_text(reader, i, time));
+		diag_print("%s: offset 0x%" PRIx64 ": %s%s", path, damage->offset, damage->what,
+			   input_missing_time_text(reader, i, time));
 	}
 	if (count > SHOWN_DAMAGE)
-		diag_say("%s: damaged at %zu more offsets", path, count - SHOWN_DAMAGE);
+		diag_print("%s: damaged at %zu more offsets", path, count - SHOWN_DAMAGE);
 	int damaged = input_feature_damage(reader, true) | (count != 0);
 	if (damaged)
 		diag_more("The readable part is shown.");

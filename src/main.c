@@ -262,7 +262,7 @@ static int reject_command(const char *word, bool asks_help)
 	char names[2048] = "", *rest = names;
 	const char *remedy = perf_command_remedy(word);
 	if (remedy) {
-		diag_say("'%s' is a command of perf, not of sprof: %s", word, remedy);
+		diag_print("'%s' is a command of perf, not of sprof: %s", word, remedy);
 		if (child_is_program(word))
 			diag_more("To record the program %s: sprof -- %s", word, word);
 		return EXIT_USAGE;
@@ -281,9 +281,9 @@ static int reject_command(const char *word, bool asks_help)
 			nearest_add(&nearest, word, strlen(word), name);
 	const char *kind = asks_help ? "topic" : "command";
 	if (nearest.name)
-		diag_say("unknown %s '%s'; did you mean '%s'?", kind, word, nearest.name);
+		diag_print("unknown %s '%s'; did you mean '%s'?", kind, word, nearest.name);
 	else
-		diag_say("unknown %s '%s'; see 'sprof help'", kind, word);
+		diag_print("unknown %s '%s'; see 'sprof help'", kind, word);
 	return EXIT_USAGE;
 }
 
@@ -294,8 +294,8 @@ static int reject_option(char **words)
 	char *text = xstrdup("sprof record");
 	nearest_add(&nearest, *words, strlen(*words), "--help");
 	nearest_add(&nearest, *words, strlen(*words), "--version");
-	diag_say("unknown option '%s'%s%s%s", *words, nearest.name ? "; did you mean '" : "",
-		 nearest.name ?: "", nearest.name ? "'?" : "");
+	diag_print("unknown option '%s'%s%s%s", *words, nearest.name ? "; did you mean '" : "",
+		   nearest.name ?: "", nearest.name ? "'?" : "");
 	if (!nearest.name && words[1]) {
 		for (char **word = words; *word; word++)
 			text = text_append_word(text, *word);
@@ -336,7 +336,7 @@ int main(int argc, char **argv)
 		return finish(0);
 	}
 	if (asks_help && argc > 3) {
-		diag_say("'sprof help' takes one word, not '%s %s'", argv[2], argv[3]);
+		diag_print("'sprof help' takes one word, not '%s %s'", argv[2], argv[3]);
 		return EXIT_USAGE;
 	}
 	if (asks_help && !find_command(argv[2]) && help_task_print(argv[2], stdout))

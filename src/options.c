@@ -158,7 +158,7 @@ static const char *option_title(const struct option *option, char *buffer, size_
 bool option_reject(const struct option *option, const char *text, const char *wanted)
 {
 	char title[64];
-	diag_say("%s: '%s' is not %s", option_title(option, title, sizeof(title)), text, wanted);
+	diag_print("%s: '%s' is not %s", option_title(option, title, sizeof(title)), text, wanted);
 	return false;
 }
 
@@ -462,8 +462,8 @@ static bool is_new(const struct option_usage *usage, char letter, const char *na
 			continue;
 		const struct option title = {.letter = refusal->letter, .name = refusal->name};
 		char buffer[64];
-		diag_say("%s is not supported: %s", option_title(&title, buffer, sizeof(buffer)),
-			 refusal->why);
+		diag_print("%s is not supported: %s", option_title(&title, buffer, sizeof(buffer)),
+			   refusal->why);
 		return false;
 	}
 	return true;
@@ -482,10 +482,10 @@ static void reject_long(const struct option_usage *usage, const char *name, size
 	}
 	nearest_add(&nearest, name, size, "help");
 	if (nearest.name || negated.name)
-		diag_say("unknown option '--%.*s'; did you mean '--%s%s'?", (int)size, name,
-			 nearest.name ? "" : "no-", nearest.name ?: negated.name);
+		diag_print("unknown option '--%.*s'; did you mean '--%s%s'?", (int)size, name,
+			   nearest.name ? "" : "no-", nearest.name ?: negated.name);
 	else
-		diag_say("unknown option '--%.*s'", (int)size, name);
+		diag_print("unknown option '--%.*s'", (int)size, name);
 }
 
 /* Returns whether the option, or its negation, begins with the first `size` bytes of the name. */
@@ -507,7 +507,7 @@ static void reject_ambiguous(const struct option_usage *usage, const char *name,
 					 used ? ", " : "", no ? "no-" : "", option->name);
 		}
 	bool cut = strlen(list) + 1 == sizeof(list);
-	diag_say("ambiguous option '--%.*s': %s%s", (int)size, name, list, cut ? "..." : "");
+	diag_print("ambiguous option '--%.*s': %s%s", (int)size, name, list, cut ? "..." : "");
 }
 
 /*
@@ -537,9 +537,9 @@ static const struct option *find_long(const struct option_usage *usage, const ch
 	if (!is_new(usage, 0, name, size))
 		return NULL;
 	if (hits == 1 && !isatty(STDERR_FILENO))
-		diag_say("--%.*s is short for --%s%s: write the full name in scripts, because a "
-			 "later version may have more options", (int)size, name,
-			 *negated ? "no-" : "", found->name);
+		diag_print("--%.*s is short for --%s%s: write the full name in scripts, because a "
+			   "later version may have more options", (int)size, name,
+			   *negated ? "no-" : "", found->name);
 	if (hits == 1)
 		return found;
 	if (hits)
@@ -555,7 +555,7 @@ static const struct option *find_letter(const struct option_usage *usage, char l
 		if (option->letter == letter)
 			return option;
 	if (is_new(usage, letter, NULL, 0))
-		diag_say("unknown option '-%c'", letter);
+		diag_print("unknown option '-%c'", letter);
 	return NULL;
 }
 
@@ -594,7 +594,7 @@ bool options_reject_recording(const char *path, const char *use)
 		close(fd);
 	if (is) {
 		char *command = text_append_word(xstrdup(use), path);
-		diag_say("%s is a recording: %s", path, command);
+		diag_print("%s is a recording: %s", path, command);
 		free(command);
 	}
 	return is;
@@ -610,8 +610,8 @@ static bool take_argument(struct option_scan *scan, const struct option *option,
 	    !(option->optional && (option->attached || is_option_word(scan->argv[scan->at]))))
 		text = scan->argv[scan->at++];
 	if (!text && !option->optional) {
-		diag_say("%s needs a value: %s", option_title(option, title, sizeof(title)),
-			 option->argument);
+		diag_print("%s needs a value: %s", option_title(option, title, sizeof(title)),
+			   option->argument);
 		return false;
 	}
 	bool fine = option->parse(option, text);
@@ -633,7 +633,7 @@ static bool parse_long(struct option_scan *scan, const char *word)
 	if (option->argument)
 		return take_argument(scan, option, equals ? equals + 1 : NULL);
 	if (equals) {
-		diag_say("--%s takes no value", option->name);
+		diag_print("--%s takes no value", option->name);
 		return false;
 	}
 	if (negated) {

@@ -121,14 +121,14 @@ static bool open_stream(struct output_file *file, int fd, const char *path)
 	int errnum = errno;
 	struct stat status;
 	if (errnum == ELOOP) {
-		diag_say("%s is a symbolic link, which is not followed", path);
+		diag_print("%s is a symbolic link, which is not followed", path);
 		diag_more("name the file itself");
 	} else if (errnum == EPERM && !lstat(path, &status) && !is_trusted(&status)) {
-		diag_say("%s belongs to user %u, who could read or change what is written",
-			 path, (unsigned int)status.st_uid);
+		diag_print("%s belongs to user %u, who could read or change what is written",
+			   path, (unsigned int)status.st_uid);
 		diag_more("name another file, or remove that one");
 	} else {
-		diag_say("cannot write %s: %s", path, strerror(errnum));
+		diag_print("cannot write %s: %s", path, strerror(errnum));
 	}
 	if (fd >= 0)
 		close(fd);
@@ -165,7 +165,7 @@ int output_file_close(struct output_file *file, bool complete)
 		errnum = errno;
 	}
 	if (failed)
-		diag_say("cannot write %s: %s", file->path, strerror(errnum ? errnum : EIO));
+		diag_print("cannot write %s: %s", file->path, strerror(errnum ? errnum : EIO));
 	if (file->temporary && (failed || !complete))
 		unlink(file->temporary);
 	deinit(file);

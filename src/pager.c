@@ -151,6 +151,6 @@ int pager_close(struct pager *pager)
 	if (!error && close(STDOUT_FILENO) && errno != EBADF)
 		error = errno;
 	if (error && error != EPIPE)
-		diag_say("cannot write the output: %s", strerror(error));
+		diag_print("cannot write the output: %s", strerror(error));
 	return error != 0;
 }

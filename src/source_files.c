@@ -33,7 +33,7 @@ bool source_roots_open(struct source_roots *roots, const char *const *directorie
 		char *path = realpath(directories[i], NULL);
 		int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 		if (fd < 0) {
-			diag_say("--source: %s: %s", directories[i], strerror(errno));
+			diag_print("--source: %s: %s", directories[i], strerror(errno));
 			free(path);
 			return false;
 		}

@@ -128,8 +128,9 @@ struct sp_weight {
  */
 enum sp_mode {
 	SP_MODE_CPU,     /* samples of each event */
-	SP_MODE_WALL,    /* time of all threads: on a CPU, runnable (waiting for a CPU), and blocked */
-	SP_MODE_OFF_CPU, /* runnable and blocked time */
+	SP_MODE_WALL,    /* time of all threads: on a CPU, runnable (waiting for a CPU), blocked,
+			  * and unknown, if switches were lost */
+	SP_MODE_OFF_CPU, /* runnable, blocked and unknown time */
 	SP_MODE_LATENCY, /* time on a CPU and runnable time, divided by the process's threads that could
 			  * run at that time; sums to the processes' lifetimes */
 	SP_MODE_WAKERS,  /* samples of wake-ups (sched_waking, sched_wakeup), with the stacks of wakers:

@@ -5,7 +5,7 @@
  *	pass_one_read()                    machine, states of threads; symbols, unwinder
  *	work_init(), open_states()         constants of the workers, and what the mode needs
  *	PHASE_COUNT    count_extent()      samples by stack
- *	               timed_leaves_add_rests()  times_compute(); leaves for time without samples
+ *	               timed_leaves_compute()  times of strata; leaves for time without samples
  *	               repair_stacks()     truncated stacks of all workers
  *	PHASE_RESOLVE  count_truncated_samples()  the samples with these stacks
  *	               chains_resolve()    frames
@@ -359,9 +359,10 @@ static struct sp_error *open_states(struct sp_counts *run, const struct merged *
 	return NULL;
 }
 
-/* Opens what the workers share. */
-static struct sp_error *open_recording(struct sp_counts *run, const struct merged *merged,
-				       struct sp_reader *reader)
+/* Reads pass one, then prepares what the workers share. */
+static struct sp_error *read_pass_one_and_prepare(struct sp_counts *run,
+						  const struct merged *merged,
+						  struct sp_reader *reader)
 {
 	if (has_large_copies(reader_layout(reader)))
 		reader_map(reader);
@@ -455,8 +456,8 @@ static bool join_parts(struct counted *counted)
 	return true;
 }
 
-/* Saves what rows_make() changes. */
-static struct sp_error *keep_counts(struct sp_counts *run)
+/* Copies what rows_make() changes. */
+static struct sp_error *copy_counts(struct sp_counts *run)
 {
 	NEED(run->kept = calloc(run->workers.count, sizeof(*run->kept)));
 	for (size_t i = 0; i < run->workers.count; i++) {
@@ -520,7 +521,7 @@ static struct sp_error *count_recording(struct sp_counts *run, const struct merg
 	NEED(set_own_options(run, recording, &merged->recordings[index]));
 
 	ctx_begin_step(run->ctx, SP_STEP_MAPPINGS, 0);
-	TRY(open_recording(run, merged, reader));
+	TRY(read_pass_one_and_prepare(run, merged, reader));
 	CLEANUP(ranges_deinit) struct file_ranges ranges = {0};
 	size_t threads = has_counters(reader_layout(reader)) ? 1 : run->options.threads;
 	TRY(ranges_make(&ranges, &run->read->sideband, threads));
@@ -534,13 +535,13 @@ static struct sp_error *count_recording(struct sp_counts *run, const struct merg
 	ctx_begin_step(run->ctx, SP_STEP_SAMPLES, size_of(&ranges));
 	TRY(all_workers(workers, &ranges, PHASE_COUNT));
 	reader_unmap(reader);
-	TRY(timed_leaves_add_rests(workers, &run->times));
+	TRY(timed_leaves_compute(workers, &run->times));
 	TRY(repair_stacks(workers));
 	TRY(all_workers(workers, &ranges, PHASE_RESOLVE));
 	free_repairs(workers);
 	TRY(timed_leaves_scale(workers, &run->times));
 	NEED(lifetimes_finish(&run->read->sideband.lifetimes, span_of(workers).end_ns));
-	return run->work.keeps ? keep_counts(run) : NULL;
+	return run->work.keeps ? copy_counts(run) : NULL;
 }
 
 struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,

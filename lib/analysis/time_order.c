@@ -14,12 +14,12 @@ static uint64_t time_of(const struct sp_row *row)
 static int compare(const void *a, const void *b, void *arg)
 {
 	const struct sp_row *x = a, *y = b;
-	const struct analysis_options *options = arg;
+	const bool *children = arg;
 	uint64_t x_ns = time_of(x), y_ns = time_of(y);
 	if (x_ns != y_ns)
 		return x_ns < y_ns ? -1 : 1;
-	int order = options->rows.children ? profile_compare_weights(&x->total, &y->total)
-				      : profile_compare_weights(&x->self, &y->self);
+	int order = *children ? profile_compare_weights(&x->total, &y->total)
+			      : profile_compare_weights(&x->self, &y->self);
 	return order ? order : profile_compare_names(x, y);
 }
 
@@ -29,18 +29,17 @@ static int compare_joint(const void *a, const void *b, void *arg)
 	return compare(x->row, y->row, arg);
 }
 
-/* Returns a sorted copy of the items; NULL when out of memory. */
+/* Returns a sorted copy of the rows, by total weight if `children`. NULL when out of memory. */
 static const void *order(struct sp_analysis *analysis, const void *rows, size_t count, size_t size,
 			 int (*comparison)(const void *, const void *, void *),
-			 const struct analysis_options *options)
+			 bool children)
 {
-	struct analysis_options by = *options;
 	void *copy = arena_alloc(&analysis->arena, count * size + 1);
 	if (!copy)
 		return NULL;
 	if (count)
 		memcpy(copy, rows, count * size);
-	qsort_r(copy, count, size, comparison, &by);
+	qsort_r(copy, count, size, comparison, &children);
 	return copy;
 }
 
@@ -48,19 +47,22 @@ bool order_rows_by_time(struct sp_analysis *analysis, const struct analysis_opti
 {
 	if (!options->rows.time_offsets || options->rows.keys[0] != SP_KEY_TIME)
 		return true;
+	bool children = options->rows.children;
 	for (size_t i = 0; i < analysis->profile_count; i++) {
 		struct sp_profile *profile = &analysis->profiles[i];
-		profile->rows = order(analysis, profile->rows, profile->row_count,
-				      sizeof(struct sp_row), compare, options);
-		if (!profile->rows)
+		const void *rows = order(analysis, profile->rows, profile->row_count,
+					 sizeof(struct sp_row), compare, children);
+		if (!rows)
 			return false;
+		profile->rows = rows;
 	}
 	for (size_t i = 0; i < analysis->groups.count; i++) {
 		struct sp_group *group = &analysis->groups.items[i];
-		group->rows = order(analysis, group->rows, group->row_count,
-				    sizeof(struct sp_joint_row), compare_joint, options);
-		if (!group->rows)
+		const void *rows = order(analysis, group->rows, group->row_count,
+					 sizeof(struct sp_joint_row), compare_joint, children);
+		if (!rows)
 			return false;
+		group->rows = rows;
 	}
 	return true;
 }

@@ -13,7 +13,7 @@ struct arena {
 /* A zeroed struct arena is empty and ready. */
 void arena_deinit(struct arena *arena);
 
-/* Zeroed memory, aligned to 16 bytes; NULL when out of memory. */
+/* Returns zeroed memory, aligned to 16 bytes; NULL when out of memory. */
 void *arena_alloc(struct arena *arena, size_t size);
 
 /* Copies `size` bytes and adds a NUL; NULL when out of memory. */

@@ -28,7 +28,7 @@ static inline uint64_t clock_tick_hz(void)
 	return (1000000000 + tick_ns / 2) / tick_ns;
 }
 
-/* Whether the clock's time may be set while the system runs. */
+/* Returns whether the clock's time may be set while the system runs. */
 static inline bool clock_can_be_set(clockid_t clock)
 {
 	return clock == CLOCK_REALTIME || clock == CLOCK_TAI;

@@ -4,21 +4,24 @@
 #include <sprof/ctx.h>
 #include "base/proxy.h"
 
-/* Directory that contains /proc and /sys; "" by default. Never NULL. */
+/* Returns the directory that contains /proc and /sys; "" by default. Never NULL. */
 const char *ctx_root(const struct sp_ctx *ctx);
 /* Values of sp_ctx_set_debug_path() and sp_ctx_set_debuginfod(). */
 const char *ctx_debug_path(const struct sp_ctx *ctx);
 bool ctx_debuginfod(const struct sp_ctx *ctx);
-/* Cause of the last query that no debuginfod server answered; 0: none. `ctx` may be NULL. */
+/*
+ * Returns the cause of the last query that no debuginfod server answered; 0: none. `ctx` may be
+ * NULL.
+ */
 int ctx_debuginfod_errno(const struct sp_ctx *ctx);
 void ctx_set_debuginfod_errno(struct sp_ctx *ctx, int errnum);
-/* Directory of sprof's cache; NULL: cache nothing. */
+/* Returns the directory of sprof's cache; NULL: cache nothing. */
 const char *ctx_cache_path(const struct sp_ctx *ctx);
 
 /* Proxies for calls that may never return. Off unless a recorder has begun them. Never NULL. */
 struct proxies *ctx_proxies(const struct sp_ctx *ctx);
 
-/* Whether sp_ctx_cancel() was called; false for NULL. */
+/* Returns whether sp_ctx_cancel() was called; false for NULL. */
 bool ctx_cancelled(const struct sp_ctx *ctx);
 
 /* Returns SP_ERROR_CANCELLED after sp_ctx_cancel(), else NULL. */

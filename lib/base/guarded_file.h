@@ -27,7 +27,7 @@ struct sp_error *guarded_file_open(struct proxies *proxies, const char *root, co
 				   struct guarded_file *ret) SP_MUST_CHECK;
 
 /*
- * Whether reading an open file waits for nothing but this machine. `path` is the one that it was
- * opened by: it may lead through /proc/PID.
+ * Returns whether reading an open file waits for nothing but this machine. `path` is the one that
+ * it was opened by: it may lead through /proc/PID.
  */
 bool guarded_file_is_local(int fd, const char *path);

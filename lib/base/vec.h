@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A growing array of any type:
+ * A growing array of any type; below it, orders for qsort(), getters of public arrays, and binary
+ * search:
  *
  *	struct { VEC(struct frame); } or: VEC(int) fds = {0};
  *	int *slot = vec_push(&fds);        NULL when out of memory
@@ -8,7 +9,8 @@
  *		use(*fd);
  *	vec_deinit(&fds);
  *
- * Items move when the array grows: keep indexes, not pointers.
+ * Items move when the array grows: keep indexes, not pointers. The macros evaluate `vec` several
+ * times.
  */
 #pragma once
 
@@ -67,6 +69,7 @@ bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_si
 			qsort((vec)->items, (vec)->count, sizeof(*(vec)->items), (compare));       \
 	} while (0)
 
+/* Returns the last item of a vec that is not empty. */
 #define vec_last(vec) (&(vec)->items[(vec)->count - 1])
 
 #define vec_deinit(vec)                                                       \

@@ -47,11 +47,11 @@ enum identity {
 enum identity identity_of(const struct provenance *provenance, const struct module *module,
 			  const struct image *image, struct diagnosis *diagnosis);
 
-/* Whether `arch` runs programs of that ELF machine; true if the architecture is unknown. */
+/* Returns whether `arch` runs programs of that ELF machine; true if the architecture is unknown. */
 bool identity_runs_on(uint16_t machine, const char *arch);
 
-/* Whether an open file's st_ino may differ from the inode number in its mappings. */
+/* Returns whether an open file's st_ino may differ from the inode number in its mappings. */
 bool identity_inode_unreliable(int fd);
 
-/* Hash of a file by record/content.h; false if it cannot be read. */
+/* Hashes a file as record/content.h states; false if it cannot be read. */
 bool identity_hash(const struct image *image, uint64_t *ret);

@@ -148,7 +148,7 @@ static struct sp_error *begin_sampling(struct sp_capture *capture)
 {
 	TRY(schedule_restart(&capture->control.schedule, capture_now_ns()));
 	bool round;
-	TRY(event_control_begin(&capture->control, capture_waits(capture)));
+	TRY(event_control_begin(&capture->control, capture_starts_by_exec(capture)));
 	capture->begin_ns = capture_now_ns();
 	TRY(capture_on_timer(capture, &round));
 	TRY(event_control_begin_alternates(&capture->control, !capture->config.plan->cpu_wide,
@@ -225,7 +225,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 		capture->loss_phases.has_attached = true;
 		capture->loss_phases.attached = capture_lost_now(capture);
 	}
-	if (!error && trigger_drain(&capture->control.trigger))
+	if (!error && trigger_occurred(&capture->control.trigger))
 		error = sp_capture_switch(capture);
 	if (!error)
 		error = tasks_look_for_ended(&capture->tasks, capture_now_ns());
@@ -234,7 +234,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	if (!error)
 		error = schedstat_round(&capture->schedstat, capture_now_ns());
 	if (!error)
-		error = capture_adapt_rate(capture);
+		error = capture_adapt_timer(capture);
 	if (!error)
 		*running_ret = !is_over(capture);
 	return error;

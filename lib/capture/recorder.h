@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The session, which owns the recorder's parts and calls them in order. Its files: capture.c
- * (public functions), setup.c and watch.c (before recording, in that order), event_calls.c (calls
- * of the event control), perf_maps.c, round.c (a round: from the rings to the file), file_limits.c
- * (limits of a file), file_change.c (the next file), on_demand.c (dumps of the rings),
- * capture_stats.c (totals), end_notes.c (notes at the end).
+ * (public functions), setup.c (preparation, and AUX areas), watch.c (what it waits for, and the
+ * timer), event_calls.c (calls of the event control), perf_maps.c, round.c (a round: from the rings
+ * to the file), file_limits.c (limits of a file), file_change.c (the next file), on_demand.c (dumps
+ * of the rings), capture_stats.c (totals), end_notes.c (notes at the end).
  */
 #pragma once
 
@@ -55,8 +55,8 @@ struct sp_capture {
 	struct sp_capture_stats stats; /* last result of sp_capture_stats() */
 };
 
-/* Returns whether sampling begins with the command. Running targets are sampled at once. */
-static inline bool capture_waits(const struct sp_capture *capture)
+/* Returns whether sampling begins when the command executes its program; else it begins at once. */
+static inline bool capture_starts_by_exec(const struct sp_capture *capture)
 {
 	return capture->tasks.workload.pid && !capture->tasks.processes.count;
 }
@@ -109,11 +109,11 @@ struct sp_error *capture_follow_maps(struct sp_capture *capture,
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct capture_options *options) SP_MUST_CHECK;
 
-/* watch.c */
+/* watch.c: makes the timer, and watches it with all descriptors that wake the recorder. */
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Polls less often if there are no stacks to unwind. */
-struct sp_error *capture_adapt_rate(struct sp_capture *capture) SP_MUST_CHECK;
+/* Sets the time between rounds: longer if there are no stacks to unwind, or as waits need it. */
+struct sp_error *capture_adapt_timer(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Reads the timer, and changes periods if that is due. *round_ret: a round is due, too. */
 struct sp_error *capture_on_timer(struct sp_capture *capture, bool *round_ret) SP_MUST_CHECK;
@@ -126,6 +126,7 @@ struct sp_error *capture_add_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_watch_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_run_schedule(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_note_off(struct sp_capture *capture) SP_MUST_CHECK;
+/* Adapts the rate, the events of switches and the size of stack copies to what was recorded. */
 struct sp_error *capture_fit_events(struct sp_capture *capture) SP_MUST_CHECK;
 /*
  * Checks for CPU hotplug. Call it every half a second, when the kernel reports a switch, or `now`.
@@ -164,7 +165,7 @@ struct sp_error *capture_dump(struct sp_capture *capture, bool last) SP_MUST_CHE
 /* Runs a round: moves records from the rings to the file. `last` always commits. */
 struct sp_error *capture_round(struct sp_capture *capture, bool last) SP_MUST_CHECK;
 
-/* Drains the side-band before there is a file. */
+/* Drains the side-band into tasks.tracker; it needs no file. */
 struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Writes the synthesised records. */

@@ -235,7 +235,7 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	 * In the last round, the threads that unwind have ended, and losses were counted: the ends
 	 * are noted already.
 	 */
-	ring_bank_snapshot(&capture->bank, !capture->out.rotation.full && !last);
+	ring_bank_end_round(&capture->bank, !capture->out.rotation.full && !last);
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (!error)
 		error = on_metadata(capture, &capture->tasks.tracker.kept, false);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Plans the events, maps the rings, starts the threads that unwind and drain, and opens the
- * file.
+ * Plans the events, maps the rings, starts the threads that unwind and drain, and opens the file.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -14,7 +13,7 @@
 /* Limit of samples that wait to be unwound. */
 #define UNWINDING_MEMORY ((size_t)64 << 20)
 
-/* Half of the CPUs unwind: the others are the workload's. */
+/* Unwinds in half as many threads as CPUs are online: the other CPUs are the workload's. */
 struct sp_error *capture_start_live_unwind(struct sp_capture *capture)
 {
 	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
@@ -31,7 +30,7 @@ struct sp_error *capture_start_live_unwind(struct sp_capture *capture)
 		.workers = capture->config.online.count > 1 ? capture->config.online.count / 2 : 1,
 		.memory_bytes = UNWINDING_MEMORY,
 	};
-	return sample_path_unwind(&capture->samples, &options);
+	return sample_path_enable_unwinding(&capture->samples, &options);
 }
 
 static void *new_state(void *arg)
@@ -121,7 +120,7 @@ struct sp_error *capture_open_file(struct sp_capture *capture,
 static enum event_start start_of(const struct sp_capture *capture)
 {
 	/* Events of running tasks are enabled when all are open, and rings are drained. */
-	bool by_exec = capture_waits(capture) && !capture->control.schedule.later;
+	bool by_exec = capture_starts_by_exec(capture) && !capture->control.schedule.later;
 	return by_exec ? EVENT_START_ON_EXEC : EVENT_START_LATER;
 }
 
@@ -248,7 +247,7 @@ static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 /* Returns whether events that waited for the areas are enabled now. */
 static bool begins_now(const struct sp_capture *capture)
 {
-	return !capture->control.schedule.later && !capture_waits(capture);
+	return !capture->control.schedule.later && !capture_starts_by_exec(capture);
 }
 
 struct sp_error *capture_map_aux_areas(struct sp_capture *capture)

@@ -31,7 +31,7 @@
  * costs as much as a change. Therefore the timer's interval is a part of the time until they
  * change next, near `ns`, or all of it.
  */
-static struct sp_error *set_rate(struct sp_capture *capture, uint64_t ns)
+static struct sp_error *set_timer(struct sp_capture *capture, uint64_t ns)
 {
 	uint64_t change_ns = capture->control.dither.interval_ns ?: ns;
 	capture->ticks = (change_ns + ns / 2) / ns ?: 1;
@@ -59,7 +59,7 @@ struct sp_error *capture_on_timer(struct sp_capture *capture, bool *round_ret)
 		event_control_dither(&capture->control);
 	*round_ret = since_ns + capture->tick_ns / 2 >= capture->timer_ns;
 	return !capture->ticks || capture->control.dither.is_drawn
-		       ? set_rate(capture, capture->timer_ns)
+		       ? set_timer(capture, capture->timer_ns)
 		       : NULL;
 }
 
@@ -73,11 +73,11 @@ static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns)
 	capture->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (capture->timer_fd < 0)
 		return error_os(errno, "cannot make a timer");
-	TRY(set_rate(capture, ns));
+	TRY(set_timer(capture, ns));
 	return capture_watch_fd(capture, capture->timer_fd);
 }
 
-struct sp_error *capture_adapt_rate(struct sp_capture *capture)
+struct sp_error *capture_adapt_timer(struct sp_capture *capture)
 {
 	if (!capture->samples.live_unwind)
 		return NULL;
@@ -88,7 +88,7 @@ struct sp_error *capture_adapt_rate(struct sp_capture *capture)
 	uint64_t timer_ns = waits_ns ? waits_ns
 			    : capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS
 								   : usual_ns(capture);
-	return timer_ns == capture->timer_ns ? NULL : set_rate(capture, timer_ns);
+	return timer_ns == capture->timer_ns ? NULL : set_timer(capture, timer_ns);
 }
 
 struct sp_error *capture_watch(struct sp_capture *capture)

@@ -18,10 +18,11 @@ void abbrev_table_deinit(struct abbrev_table *table)
 	*table = (struct abbrev_table){0};
 }
 
+/* Returns the step of a DW_AT_sibling; STEP_NONE: of another attribute or form. */
 static enum step_then sibling_step(const struct attribute *attribute)
 {
 	if (attribute->name != DW_AT_sibling)
-		return STEP_END;
+		return STEP_NONE;
 	switch (attribute->form) {
 	case DW_FORM_ref1:
 		return STEP_SIBLING1;
@@ -34,10 +35,11 @@ static enum step_then sibling_step(const struct attribute *attribute)
 	case DW_FORM_ref_udata:
 		return STEP_SIBLING_LEB;
 	default:
-		return STEP_END;
+		return STEP_NONE;
 	}
 }
 
+/* Returns the step of a form without a fixed size; STEP_NONE: the form is unknown. */
 static enum step_then variable_step(uint16_t form)
 {
 	switch (form) {
@@ -65,7 +67,7 @@ static enum step_then variable_step(uint16_t form)
 	case DW_FORM_GNU_str_index:
 		return STEP_LEB;
 	default:
-		return STEP_END;
+		return STEP_NONE;
 	}
 }
 
@@ -90,13 +92,13 @@ static bool add_steps(struct abbrev_table *table, const struct abbrev *abbrev, b
 		}
 		enum step_then then = sibling_step(&attributes[i]);
 		int size = attributes[i].size;
-		if (then == STEP_END && size >= 0) {
+		if (then == STEP_NONE && size >= 0) {
 			bytes += (uint32_t)size;
 			continue;
 		}
-		if (then == STEP_END)
+		if (then == STEP_NONE)
 			then = variable_step(attributes[i].form);
-		*known_ret &= then != STEP_END;
+		*known_ret &= then != STEP_NONE;
 		if (!add_step(table, bytes, then))
 			return false;
 		bytes = 0;
@@ -142,8 +144,8 @@ static enum entry_kind kind_of(const struct abbrev_table *table, const struct ab
 }
 
 /*
- * Reads attributes up to the pair of zeros; *ok_ret is false if the table ends before it. False: out
- * of memory.
+ * Reads attributes up to the pair of zeros. *ok_ret is false if the table ends before it, a form
+ * has more than 16 bits, or there are too many attributes. False: out of memory.
  */
 static bool read_attributes(struct abbrev_table *table, struct cursor *cursor,
 			    const struct encoding *encoding, struct abbrev *abbrev, bool *ok_ret)
@@ -232,7 +234,6 @@ struct sp_error *abbrev_table_read(struct section *section, uint64_t offset,
 	for (uint64_t window = WINDOW_FIRST;; window *= 8) {
 		uint64_t end = window > all - offset ? all : offset + window;
 		struct cursor cursor;
-		bool ended = false;
 		if (!section_cursor(section, offset, end, &cursor))
 			return section_error(section, offset, "cannot be read");
 		CLEANUP(abbrev_table_deinit) struct abbrev_table read = {0};
@@ -243,8 +244,7 @@ struct sp_error *abbrev_table_read(struct section *section, uint64_t offset,
 			if (ok && more && last && vec_last(&read.abbrevs)->code == last)
 				break;
 		}
-		ended = ok;
-		if (ended) {
+		if (ok) {
 			*table = read;
 			read = (struct abbrev_table){0};
 			*size_ret = cursor_offset(&cursor) - offset;

@@ -47,6 +47,7 @@ enum step_then {
 	STEP_SIBLING4,
 	STEP_SIBLING8,
 	STEP_SIBLING_LEB,
+	STEP_NONE, /* in no table */
 };
 
 struct abbrev {

@@ -18,7 +18,7 @@ struct dwarf_options {
 	const struct image *runtime; /* the file that ran: has the code, too; NULL: `image` */
 };
 
-/* Whether the image has debug information; reads only its section headers. */
+/* Returns whether the image has debug information; reads only its section headers. */
 bool dwarf_exists(const struct image *image);
 
 /*

@@ -138,6 +138,7 @@ static bool take_step(struct cursor *cursor, enum step_then then, const struct e
 	static const struct attribute indirect = {.form = DW_FORM_indirect, .size = -1};
 	switch (then) {
 	case STEP_END:
+	case STEP_NONE:
 	case STEP_MORE:
 		return true;
 	case STEP_LEB:

@@ -250,7 +250,7 @@ static bool open_kept(struct section *section)
 }
 
 /* Inflates the section, and keeps it in the cache. Call it under the lock. */
-static bool inflate_and_keep(struct section *section)
+static bool inflate_and_save(struct section *section)
 {
 	struct section_key texts;
 	uint64_t size;
@@ -272,7 +272,7 @@ static bool make_inflated(struct section *section)
 		return true;
 	pthread_mutex_lock(&section->lock);
 	if (!section->bytes && !section->broken)
-		section->broken = !open_kept(section) && !inflate_and_keep(section);
+		section->broken = !open_kept(section) && !inflate_and_save(section);
 	bool ok = !section->broken;
 	pthread_mutex_unlock(&section->lock);
 	return ok;
@@ -288,7 +288,7 @@ static bool make_kept_readable(struct section *section, uint64_t offset, uint64_
 		return true;
 	pthread_mutex_lock(&section->lock);
 	if (!section->whole.bytes && !section->broken)
-		section->broken = !inflate_and_keep(section);
+		section->broken = !inflate_and_save(section);
 	bool ok = !section->broken;
 	pthread_mutex_unlock(&section->lock);
 	return ok;

@@ -55,7 +55,7 @@ struct sp_error *section_open(struct section *section, struct sp_ctx *ctx,
 			      bool split) SP_MUST_CHECK;
 void section_close(struct section *section);
 
-/* Whether an image has such a section that is not empty; reads only section headers. */
+/* Returns whether an image has such a section that is not empty; reads only section headers. */
 bool section_exists(const struct image *image, enum section_id id);
 
 /* Returns the section's size; inflates it first if it is compressed. 0: absent, or inflating failed. */

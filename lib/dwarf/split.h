@@ -15,7 +15,7 @@ struct split_places {
 	uint32_t *next_number;       /* next file number, counted atomically */
 };
 
-/* Whether the unit is a skeleton: its entries are in a .dwo or .dwp. */
+/* Returns whether the unit is a skeleton: its entries are in a .dwo or .dwp. */
 bool split_is_skeleton(const struct unit *unit);
 
 /*

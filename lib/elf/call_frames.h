@@ -23,7 +23,7 @@ void call_frames_deinit(struct call_frames *frames);
 struct sp_error *call_frames_read_eh(struct call_frames *frames,
 				     const struct image *image) SP_MUST_CHECK;
 
-/* Whether the image has a .debug_frame that is not empty. It is a debugfile_wanted_fn. */
+/* Returns whether the image has a .debug_frame that is not empty. It is a debugfile_wanted_fn. */
 bool call_frames_has_debug(const struct image *image);
 
 /* Reads .debug_frame likewise. The image must outlive the frames; its file may be closed before. */

@@ -84,7 +84,7 @@ void image_free(struct image *image);
 
 DEFINE_CLEANUP(struct image *, image_free)
 
-/* Whether the image has this build-id. Caution: also true if both have none (size 0). */
+/* Returns whether the image has this build-id. Caution: also true if both have none (size 0). */
 static inline bool image_has_build_id(const struct image *image, const uint8_t *id, size_t size)
 {
 	return bytes_equal(image->build_id, image->build_id_size, id, size);
@@ -109,7 +109,7 @@ bool image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *ret)
 bool image_range_at(const struct image *image, uint64_t vaddr, uint64_t *file_offset_ret,
 		    uint64_t *size_ret);
 
-/* Whether the file has debug information only (objcopy --only-keep-debug). */
+/* Returns whether the file has debug information only (objcopy --only-keep-debug). */
 bool image_lacks_code(const struct image *image);
 
 /*

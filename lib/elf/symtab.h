@@ -21,7 +21,7 @@ struct elf_symbols {
 
 enum symtab_kind { SYMTAB_FULL, SYMTAB_DYNAMIC }; /* .symtab, .dynsym */
 
-/* Whether the image has a .symtab that is not empty. */
+/* Returns whether the image has a .symtab that is not empty. */
 bool symtab_exists(const struct image *image);
 
 /*

@@ -52,7 +52,7 @@ int event_open_attr(const struct event_kernel *kernel, const struct perf_event_a
 int event_set_filter(const struct event_kernel *kernel, int fd, const char *filter);
 
 /*
- * Whether breakpoints can be opened but never trigger: a hypervisor may leave the debug
+ * Returns whether breakpoints can be opened but never trigger: a hypervisor may leave the debug
  * registers of its guests without effect.
  */
 bool event_breakpoints_fail(const struct event_kernel *kernel);

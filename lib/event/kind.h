@@ -10,7 +10,7 @@
 /* PERF_COUNT_SW_CGROUP_SWITCHES of Linux 5.13; the headers of this build may be older. */
 #define EVENT_CGROUP_SWITCHES 11
 
-/* Whether the event is of the PMU kprobe or uprobe. */
+/* Returns whether the event is of the PMU kprobe or uprobe. */
 static inline bool event_is_probe(const struct event_spec *spec)
 {
 	return spec->pmu && (!strcmp(spec->pmu, "kprobe") || !strcmp(spec->pmu, "uprobe"));
@@ -23,8 +23,8 @@ static inline bool event_is_bpf_output(const struct event_spec *spec)
 }
 
 /*
- * Whether its samples have raw fields (PERF_SAMPLE_RAW). A group member sampled by its leader has none,
- * because perf would read them from the leader's samples.
+ * Returns whether its samples have raw fields (PERF_SAMPLE_RAW). A group member sampled by its
+ * leader has none, because perf would read them from the leader's samples.
  */
 static inline bool event_takes_raw(const struct event_spec *spec, bool is_member)
 {
@@ -32,7 +32,9 @@ static inline bool event_takes_raw(const struct event_spec *spec, bool is_member
 	       (event_is_bpf_output(spec) || spec->attr.type == PERF_TYPE_TRACEPOINT);
 }
 
-/* Whether the event happens at a place in code or data. Then every occurrence is sampled. */
+/*
+ * Returns whether the event happens at a place in code or data. Then every occurrence is sampled.
+ */
 static inline bool event_is_occurrence(const struct event_spec *spec)
 {
 	return spec->attr.type == PERF_TYPE_TRACEPOINT || spec->attr.type == PERF_TYPE_BREAKPOINT ||
@@ -40,7 +42,7 @@ static inline bool event_is_occurrence(const struct event_spec *spec)
 }
 
 /*
- * Whether samples of such an event with this fixed period (0: by frequency) must not have
+ * Returns whether samples of such an event with this fixed period (0: by frequency) must not have
  * PERF_SAMPLE_PERIOD. If Linux counts the occurrences itself, without a hardware counter or a timer,
  * that bit makes it sample each of them, and write its count as the period. Without the bit, each
  * sample stands for attr.sample_period.
@@ -53,8 +55,8 @@ static inline bool event_omits_period(const struct event_spec *spec, uint64_t pe
 }
 
 /*
- * Whether the event occurs in kernel mode only, as if called from there: events that exclude the kernel
- * count nothing.
+ * Returns whether the event occurs in kernel mode only, as if called from there: events that
+ * exclude the kernel count nothing.
  */
 static inline bool event_is_of_kernel(const struct event_spec *spec)
 {
@@ -65,9 +67,9 @@ static inline bool event_is_of_kernel(const struct event_spec *spec)
 }
 
 /*
- * Whether the event must be opened per task with inheritance, although CPU-wide events are permitted. A
- * new task then samples from its first occurrence, addresses are of one process, and group counts are
- * of the recorded tasks.
+ * Returns whether the event must be opened per task with inheritance, although CPU-wide events are
+ * permitted. A new task then samples from its first occurrence, addresses are of one process, and
+ * group counts are of the recorded tasks.
  */
 static inline bool event_is_for_tasks(const struct event_spec *spec)
 {
@@ -76,8 +78,8 @@ static inline bool event_is_for_tasks(const struct event_spec *spec)
 }
 
 /*
- * Whether the event must not be inherited. At fork(2), the kernel reads the probe's name again from the
- * task's memory; if another program runs there, fork(2) fails.
+ * Returns whether the event must not be inherited. At fork(2), the kernel reads the probe's name
+ * again from the task's memory; if another program runs there, fork(2) fails.
  */
 static inline bool event_is_not_inherited(const struct event_spec *spec)
 {

@@ -171,7 +171,7 @@ struct event_planned {
 int event_open_planned(const struct event_kernel *kernel, const struct event_planned *event,
 		       const struct perf_event_attr *attr, const struct event_target *target);
 
-/* Whether the event is opened on that CPU. */
+/* Returns whether the event is opened on that CPU. */
 bool event_planned_on(const struct event_planned *event, uint32_t cpu);
 
 /*
@@ -208,9 +208,9 @@ struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct
 				 struct event_plan **ret) SP_MUST_CHECK;
 void event_plan_free(struct event_plan *plan);
 
-/* Whether some events are in a group. */
+/* Returns whether some events are in a group. */
 bool event_plan_has_groups(const struct event_plan *plan);
 
-/* Whether some events sample kernel mode, or user mode. */
+/* Returns whether some events sample kernel mode, or user mode. */
 bool event_plan_samples_kernel(const struct event_plan *plan);
 bool event_plan_samples_user(const struct event_plan *plan);

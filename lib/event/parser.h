@@ -50,7 +50,7 @@ static inline bool parser_take(struct parser *parser, char c)
 
 void parser_skip_blanks(struct parser *parser);
 
-/* Whether a name or a list of modifiers may contain the character. */
+/* Returns whether a name or a list of modifiers may contain the character. */
 bool parser_is_word_char(char c);
 
 /* Returns the word at parser->pos, and moves past it; it may be empty. */
@@ -121,7 +121,7 @@ struct sp_error *modifiers_read(struct parser *parser, struct text_slice *ret) S
  */
 struct sp_error *modifiers_apply(struct parser *parser, struct text_slice text, size_t first,
 				 bool group) SP_MUST_CHECK;
-/* Whether the word can only be modifiers. */
+/* Returns whether the word can only be modifiers. */
 bool modifiers_only(struct text_slice word);
 
 /*

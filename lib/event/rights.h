@@ -38,11 +38,11 @@ struct rights {
  */
 struct sp_error *rights_read(const struct sp_ctx *ctx, struct rights *ret) SP_MUST_CHECK;
 
-/* Whether the process has CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN. */
+/* Returns whether the process has CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN. */
 bool rights_perfmon(const struct rights *rights);
 /*
- * Whether kernel mode or CPU-wide events are permitted by the facts. Security modules may still refuse
- * them.
+ * Returns whether kernel mode or CPU-wide events are permitted by the facts. Security modules may
+ * still refuse them.
  */
 bool rights_kernel_mode(const struct rights *rights); /* paranoid <= 1 or perfmon */
 bool rights_cpu_wide(const struct rights *rights);    /* paranoid <= 0 or perfmon */
@@ -117,7 +117,7 @@ struct ring_pages {
 	uint32_t samples, sideband;
 };
 
-/* Whether no limit of locked memory applies to rings. */
+/* Returns whether no limit of locked memory applies to rings. */
 bool rights_has_unlimited_rings(const struct rights *rights);
 
 /*

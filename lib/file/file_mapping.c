@@ -27,7 +27,7 @@
 /* Size of the largest folio. A fault may map a whole folio, also outside of the window. */
 #define FOLIO_MAX ((uint64_t)2 << 20)
 
-void mapping_init(struct file_mapping *mapping)
+void file_mapping_init(struct file_mapping *mapping)
 {
 	*mapping = (struct file_mapping){.fd = -1, .ending = true};
 	pthread_mutex_init(&mapping->lock, NULL);
@@ -75,7 +75,7 @@ static void give_back(struct file_mapping *mapping)
 	fcntl(mapping->fd, F_SETLEASE, F_UNLCK);
 }
 
-void mapping_begin(struct file_mapping *mapping, int fd)
+void file_mapping_begin(struct file_mapping *mapping, int fd)
 {
 	struct stat status;
 	pthread_mutex_lock(&mapping->lock);
@@ -96,7 +96,7 @@ void mapping_begin(struct file_mapping *mapping, int fd)
 	pthread_mutex_unlock(&mapping->lock);
 }
 
-void mapping_end(struct file_mapping *mapping)
+void file_mapping_end(struct file_mapping *mapping)
 {
 	pthread_mutex_lock(&mapping->lock);
 	mapping->ending = true;
@@ -105,7 +105,7 @@ void mapping_end(struct file_mapping *mapping)
 	pthread_mutex_unlock(&mapping->lock);
 }
 
-void mapping_deinit(struct file_mapping *mapping)
+void file_mapping_deinit(struct file_mapping *mapping)
 {
 	give_back(mapping);
 	pthread_mutex_destroy(&mapping->lock);
@@ -147,7 +147,7 @@ static void leave(struct file_mapping *mapping)
 	pthread_mutex_unlock(&mapping->lock);
 }
 
-const uint8_t *mapping_open(struct file_mapping *mapping, uint64_t offset, uint64_t size)
+const uint8_t *file_mapping_open(struct file_mapping *mapping, uint64_t offset, uint64_t size)
 {
 	if (offset % MAPPING_ALIGN || !enter(mapping, offset, size))
 		return NULL;
@@ -157,7 +157,7 @@ const uint8_t *mapping_open(struct file_mapping *mapping, uint64_t offset, uint6
 	return NULL;
 }
 
-void mapping_close(struct file_mapping *mapping, uint64_t offset, uint64_t size)
+void file_mapping_close(struct file_mapping *mapping, uint64_t offset, uint64_t size)
 {
 	uint64_t begin = offset > FOLIO_MAX ? offset - FOLIO_MAX : 0;
 	uint64_t end = mapping->size - offset > size + FOLIO_MAX ? offset + size + FOLIO_MAX :

@@ -32,22 +32,26 @@ struct file_mapping {
 	bool ending;          /* no more windows may be opened */
 };
 
-void mapping_init(struct file_mapping *mapping);
-void mapping_deinit(struct file_mapping *mapping);
+void file_mapping_init(struct file_mapping *mapping);
+void file_mapping_deinit(struct file_mapping *mapping);
+
+/* The functions below are thread-safe. */
 
 /*
- * Takes a lease, if possible. `fd` is borrowed until mapping_end() was called and all windows are
- * closed.
+ * Takes a lease and maps the file, if possible; does nothing while a file is mapped. `fd` is
+ * borrowed until file_mapping_end() was called and all windows are closed.
  */
-void mapping_begin(struct file_mapping *mapping, int fd);
+void file_mapping_begin(struct file_mapping *mapping, int fd);
 
-/* Stops opening windows. Open windows stay. */
-void mapping_end(struct file_mapping *mapping);
+/* Stops opening windows. Open windows stay; the last one to close gives the lease back. */
+void file_mapping_end(struct file_mapping *mapping);
 
 /*
- * Opens a window: bytes [offset, offset + size) of the file, offset aligned. Returns NULL if the bytes
- * must be read instead. Windows may overlap. The caller must not wait for anything while one is open.
- * Thread-safe.
+ * Opens a window: bytes [offset, offset + size) of the file, offset aligned. Returns NULL if the
+ * bytes must be read instead. Windows may overlap. The caller must not wait for anything while one
+ * is open.
  */
-const uint8_t *mapping_open(struct file_mapping *mapping, uint64_t offset, uint64_t size);
-void mapping_close(struct file_mapping *mapping, uint64_t offset, uint64_t size);
+const uint8_t *file_mapping_open(struct file_mapping *mapping, uint64_t offset, uint64_t size);
+
+/* Closes the window that was opened with the same arguments; its pages may be unmapped. */
+void file_mapping_close(struct file_mapping *mapping, uint64_t offset, uint64_t size);

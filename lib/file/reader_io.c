@@ -36,12 +36,12 @@ struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, vo
 
 void reader_map(struct sp_reader *reader)
 {
-	mapping_begin(&reader->mapping, reader->data_fd);
+	file_mapping_begin(&reader->mapping, reader->data_fd);
 }
 
 void reader_unmap(struct sp_reader *reader)
 {
-	mapping_end(&reader->mapping);
+	file_mapping_end(&reader->mapping);
 }
 
 void reader_set_swap(struct sp_reader *reader, bool swap)

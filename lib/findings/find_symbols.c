@@ -95,7 +95,7 @@ static void add_problem(const struct analysis_view *view, struct symbol_problems
 
 static struct missing *unmapped_of(struct unmapped *unmapped, const struct frame *frame)
 {
-	if (names_is_guest(frame))
+	if (frame_is_guest(frame))
 		return &unmapped->guest;
 	return frame->cpumode == PERF_RECORD_MISC_KERNEL ? &unmapped->kernel : &unmapped->user;
 }

@@ -46,8 +46,8 @@ const char *event_name_if_needed(const struct analysis_view *view,
 				 const struct sp_profile *profile);
 
 /*
- * Whether most of the event's stacks were unwound from stack copies, by the recorder or by this
- * analysis.
+ * Returns whether most of the event's stacks were unwound from stack copies, by the recorder or by
+ * this analysis.
  */
 bool was_unwound(const struct analysis_view *view, uint16_t event);
 

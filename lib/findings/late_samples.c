@@ -22,7 +22,7 @@ static bool enables_interrupts(const struct frame *frame)
 	if (frame->cpumode != PERF_RECORD_MISC_KERNEL || !symbol_is_named(frame->symbol))
 		return false;
 	for (size_t i = 0; i < count_of(functions); i++)
-		if (names_is_function(frame->symbol->name, functions[i]))
+		if (name_is_function(frame->symbol->name, functions[i]))
 			return true;
 	return false;
 }

@@ -18,7 +18,7 @@
 
 /* Bytes of code to read before and after a return address, to recognize the call and what follows. */
 #define BEFORE 32
-#define BEHIND GUESS_PASSES_ON_BYTES
+#define AFTER GUESS_PASSES_ON_BYTES
 /*
  * In struct pthread, the thread's function has a higher offset than this; other called members have
  * lower ones.
@@ -32,12 +32,12 @@ static uint32_t u32_at(const uint8_t *bytes)
 	return le32toh(value);
 }
 
-/* Returns whether the code after the call (`behind`) calls exit() with the call's result. */
+/* Returns whether the code after the call calls exit() with the call's result. */
 static bool exits(struct resolver *resolver, const struct location *call, uint16_t machine,
-		  const uint8_t *behind)
+		  const uint8_t *after)
 {
 	int64_t distance;
-	if (!guess_passes_on(machine, behind, &distance))
+	if (!guess_passes_on(machine, after, &distance))
 		return false;
 	struct location target = *call;
 	target.offset += 1 + (uint64_t)distance;
@@ -73,11 +73,11 @@ static bool calls_member(const uint8_t *bytes, const uint8_t *end)
 
 bool is_entry_point_call(struct resolver *resolver, const struct location *call)
 {
-	uint8_t bytes[BEFORE + BEHIND];
+	uint8_t bytes[BEFORE + AFTER];
 	uint16_t machine;
 	if (!resolver_read_code(resolver, call, 1 - BEFORE, sizeof(bytes), bytes, &machine))
 		return true;
-	const uint8_t *behind = bytes + BEFORE;
-	return exits(resolver, call, machine, behind) ||
-	       (machine == EM_X86_64 && calls_member(bytes, behind));
+	const uint8_t *after = bytes + BEFORE;
+	return exits(resolver, call, machine, after) ||
+	       (machine == EM_X86_64 && calls_member(bytes, after));
 }

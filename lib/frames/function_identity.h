@@ -67,5 +67,8 @@ bool identities_place(struct identities *identities, struct u64map *several);
  */
 const char *identity_file(const struct identity *identity);
 
-/* Returns the function that a piece belongs to, after identities_place(). */
+/*
+ * Returns the function that a piece belongs to, after identities_place(). It shortens the paths of
+ * parents: one thread at a time.
+ */
 const struct identity *identities_find(struct identities *identities, uint32_t index);

@@ -77,5 +77,5 @@ bool generated_may_inline(const char *symbol)
 char *generated_unnamed(const struct machine *machine, const struct module *module)
 {
 	const struct runtime *runtime = machine_runtime(machine, module->pid);
-	return runtime ? format_text("[%s JIT]", runtime->name) : strdup(NAMES_JIT);
+	return runtime ? format_text("[%s JIT]", runtime->name) : strdup(DSO_JIT);
 }

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/error.h"
+#include "frames/frame_filter.h"
 #include "frames/function_identity.h"
 #include "frames/generated.h"
 #include "frames/linkage.h"
@@ -34,7 +35,7 @@ struct labelling {
 	struct labels *labels;
 	const struct names *names;
 	const struct label_options *options;
-	struct source_places places;
+	struct line_places places;
 	struct frame_namesakes namesakes;
 	struct source_known *sources; /* index: number of the source frame */
 	struct module_texts *modules; /* index: module; the last items are for frames without one */
@@ -79,11 +80,12 @@ bool labels_need_sources(const struct label_options *options)
 }
 
 /*
- * Reads the instruction of a frame with an offset. `symbol` is the symbol's name or an address.
- * Without the module's file it has no code. NULL when out of memory.
+ * Makes the instruction of a frame with an offset; the functions' arena owns it. `symbol` is the
+ * symbol's name or an address. For `annotate` only the resolver is kept, which reads the bytes
+ * later; else they are read now, unless the module's file is missing. NULL when out of memory.
  */
-static const struct sp_instruction *instruction_new(const struct labelling *labelling,
-						    const struct frame *frame, const char *symbol)
+static const struct sp_instruction *make_instruction(const struct labelling *labelling,
+						     const struct frame *frame, const char *symbol)
 {
 	struct arena *arena = &labelling->labels->functions->instructions;
 	struct resolver *resolver = labelling->names->locked.resolver;
@@ -115,17 +117,17 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 	struct functions *functions = labelling->labels->functions;
 	const struct module *module = frame->module;
 	const struct machine *machine = labelling->names->locked.machine;
-	size_t rest = names_is_guest(frame) + 2 * names_is_kernel_rest(frame);
+	size_t rest = frame_is_guest(frame) + 2 * frame_is_kernel_rest(frame);
 	size_t index = module ? module->index : machine_module_count(machine) + rest;
 	struct module_texts *texts = &labelling->modules[index];
 	if (texts->dso)
 		return texts;
 	bool has_path = module && !module->is_generated;
-	texts->dso_path = functions_text(functions, has_path ? module->path : names_dso(frame));
+	texts->dso_path = functions_text(functions, has_path ? module->path : frame_dso(frame));
 	if (module && module->build_id_size)
 		texts->build_id = functions_hex(functions, module->build_id, module->build_id_size);
 	const struct dso dso = {
-		.name = functions_text(functions, names_dso(frame)),
+		.name = functions_text(functions, frame_dso(frame)),
 		.path = texts->dso_path,
 		.build_id = texts->build_id,
 		.is_file = has_path && module->kind == MODULE_FILE,
@@ -204,7 +206,7 @@ static bool set_source(struct labelling *labelling, const struct frame *frame,
 {
 	bool good = true;
 	uint64_t start = source->caller ? UINT64_MAX : source->start;
-	bool by_symbol = names_prefer_symbol(frame, source);
+	bool by_symbol = frame_prefers_symbol(frame, source);
 	if (by_symbol) {
 		if (!set_symbol(labelling, frame, piece))
 			return false;
@@ -250,7 +252,7 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 static struct source_known *known_of(struct labelling *labelling, const struct frame *frame,
 				     const struct source_frame *source)
 {
-	size_t number = source_places_number(&labelling->places, frame->module, source);
+	size_t number = line_places_number(&labelling->places, frame->module, source);
 	struct source_known *known = &labelling->sources[number];
 	if (known->symbol != frame->symbol || known->address != frame->address ||
 	    known->cpumode != frame->cpumode)
@@ -370,14 +372,14 @@ static bool add_named(struct labelling *labelling, struct identities *identities
 static bool make_pieces(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	const struct source_places *places = &labelling->places;
+	const struct line_places *places = &labelling->places;
 	struct u64map *several = &labelling->labels->functions->several;
 	labelling->sources = calloc(places->source_count + 1, sizeof(*labelling->sources));
 	labelling->bodies = malloc((names->frames.count + 1) * sizeof(*labelling->bodies));
 	if (!labelling->sources || !labelling->bodies)
 		return false;
 	for (size_t i = 0; labelling->options->expand && i < places->count; i++) {
-		const struct source_place *place = &places->items[i];
+		const struct line_place *place = &places->items[i];
 		if (ctx_cancelled(labelling->options->ctx) ||
 		    !add_pieces(labelling, &names->frames.items[place->number], place->innermost))
 			return false;
@@ -412,7 +414,7 @@ static struct function choose(const struct function_facts *known, bool dso, bool
 {
 	const struct frame *frame = known->frame;
 	bool has_symbol = frame->symbol != NULL, named = symbol_is_named(frame->symbol);
-	struct function chosen = {.level = names_level(frame),
+	struct function chosen = {.level = frame_level(frame),
 				  .own_code = frame->own_code,
 				  .known = function ? known->function_known : named};
 	chosen.from_cfi = has_symbol && !chosen.known;
@@ -560,15 +562,18 @@ static bool add_symbol(struct labelling *labelling, const struct source_frame *i
 static bool is_shown(const struct labelling *labelling, const struct frame *frame,
 		     const struct source_frame *inner)
 {
-	if (!names_dso_shown(labelling->names, frame))
+	if (!frame_passes_dso(labelling->names, frame))
 		return false;
-	if (names_symbol_shown(labelling->names, frame))
+	if (frame_passes_symbol(labelling->names, frame))
 		return true;
 	return inner && inner->name &&
-	       names_are_wanted(labelling->names->options, &(const struct named){
-			.name = inner->name, .raw = inner->raw_name, .file = inner->file,
-			.start = inner->start, .declared = inner->declared,
-	       });
+	       function_passes(labelling->names->options, &(const struct named){
+								  .name = inner->name,
+								  .raw = inner->raw_name,
+								  .file = inner->file,
+								  .start = inner->start,
+								  .declared = inner->declared,
+							  });
 }
 
 /* Adds a function to the list; *ret is its index. Returns false when out of memory. */
@@ -636,7 +641,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 		known.body = identities_find(&labelling->symbols, labelling->bodies[index]);
 	if ((labelling->options->instructions && frame->sourced) ||
 	    (labelling->options->annotate && frame->module)) {
-		known.instruction = instruction_new(labelling, frame, known.symbol);
+		known.instruction = make_instruction(labelling, frame, known.symbol);
 		if (!known.instruction)
 			return false;
 	}
@@ -649,7 +654,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 	bool done = frame->sourced && labelling->options->expand ?
 			    expand(labelling, inner, &known) :
 			    add_symbol(labelling, inner, &known);
-	if (done && labelling->options->fold_python && names_is_collector(frame))
+	if (done && labelling->options->fold_python && frame_is_collector(frame))
 		labels->items.count = of->first + 1;
 	of->count = (uint32_t)labels->items.count - of->first;
 	return done && label_side(labelling, index, &known, inner);
@@ -662,7 +667,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 static bool label_frames(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	const struct source_places *places = &labelling->places;
+	const struct line_places *places = &labelling->places;
 	if (!vec_reserve(&labelling->labels->frames, names->frames.count + 1))
 		return false;
 	labelling->labels->frames.count = names->frames.count;
@@ -690,8 +695,8 @@ static struct sp_error *label_all(struct labelling *labelling)
 	NEED(labelling->modules);
 	const struct label_options *options = labelling->options;
 	NEED(names_list_sources(names, &labelling->places));
-	TRY(source_places_find(&labelling->places, &names->locked, needs_lines(options),
-			       options->threads));
+	TRY(line_places_find(&labelling->places, &names->locked, needs_lines(options),
+			     options->threads));
 	TRY(frame_namesakes_find(labelling->names, &labelling->places, needs_lines(options),
 				 options->threads, &labelling->namesakes));
 	NEED(make_pieces(labelling));
@@ -706,7 +711,7 @@ struct sp_error *labels_make(struct labels *labels, const struct names *names,
 	nodes->inlined_apart = true;
 	struct labelling labelling = {.labels = labels, .names = names, .options = options};
 	struct sp_error *error = label_all(&labelling);
-	source_places_deinit(&labelling.places);
+	line_places_deinit(&labelling.places);
 	frame_namesakes_deinit(&labelling.namesakes);
 	free(labelling.modules);
 	identities_deinit(&labelling.identities);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/frames/entry_points.c lib/frames/entry_points.h \
+	lib/frames/frame.c lib/frames/frame.h \
+	lib/frames/frame_filter.c lib/frames/frame_filter.h \
 	lib/frames/function_identity.c lib/frames/function_identity.h \
 	lib/frames/generated.c lib/frames/generated.h \
 	lib/frames/labels.c lib/frames/labels.h \

@@ -179,7 +179,7 @@ static bool add_no_caller(struct matches *matches, struct functions *functions, 
 {
 	bool named = keys[SP_KEY_SYMBOL] || keys[SP_KEY_FUNCTION];
 	const char *text = functions_text(functions, NO_CALLER);
-	const char *dso = functions_text(functions, named ? NAMES_UNKNOWN : NO_CALLER);
+	const char *dso = functions_text(functions, named ? DSO_UNKNOWN : NO_CALLER);
 	if (!text || !dso)
 		return false;
 	if (!named && !keys[SP_KEY_DSO] && !keys[SP_KEY_SRCFILE] && !keys[SP_KEY_SRCLINE])

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An address is located, and its frame is found with the module's lock, then interned with the
+ * table's. The answer's flags follow from names of functions and files, which are listed here:
+ * where stacks begin, which code is the user's own, and which functions wait, collect or run
+ * softirqs.
+ */
 #include "frames/names.h"
 
 #include <linux/perf_event.h>
@@ -7,9 +13,8 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "frames/entry_points.h"
+#include "frames/frame_filter.h"
 #include "frames/generated.h"
-#include "frames/shown_names.h"
-#include "profile/filter.h"
 #include "times/times.h"
 
 struct sp_error *names_init(struct names *names, const struct machine *machine,
@@ -33,8 +38,8 @@ void names_deinit(struct names *names)
 
 /*
  * Returns the address to show if no function is known: the vaddr in the ELF file. If that file is
- * missing, it is the file offset, as in perf; in kernel modules it is relative to the module's start.
- * The caller holds the module's lock.
+ * missing, it is the file offset, as in perf; in kernel modules it is relative to the module's
+ * start. The caller holds the module's lock.
  */
 static uint64_t shown_address(struct names *names, const struct location *location)
 {
@@ -83,27 +88,6 @@ static bool is_outermost(const struct frame *frame)
 	return frame->cpumode == PERF_RECORD_MISC_KERNEL ||
 	       (frame->symbol &&
 		is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions));
-}
-
-bool names_is_interpreter(const struct module *module)
-{
-	/* Few modules are runtimes. */
-	return module->runtime && (!strncmp(module->name, "python3", 7) ||
-				   !strncmp(module->name, "libpython3.", 11));
-}
-
-bool names_is_collector(const struct frame *frame)
-{
-	/* Names in 3.11 to 3.13, and in 3.14 */
-	static const char *const functions[] = {"gc_collect_main", "_PyGC_Collect"};
-	if (!frame->module || !names_is_interpreter(frame->module) ||
-	    !symbol_is_named(frame->symbol))
-		return false;
-	const char *name = frame->symbol->raw_name ?: frame->symbol->name;
-	for (size_t i = 0; i < count_of(functions); i++)
-		if (names_is_function(name, functions[i]))
-			return true;
-	return false;
 }
 
 static bool is_in_system_folder(const char *path)
@@ -175,7 +159,7 @@ static uint32_t softirq_flags(const struct frame *frame)
 	};
 	const char *name = symbol_is_named(frame->symbol) ? frame->symbol->name : "";
 	for (size_t i = 0; i < count_of(functions); i++)
-		if (names_is_function(name, functions[i].name))
+		if (name_is_function(name, functions[i].name))
 			return functions[i].flag;
 	return 0;
 }
@@ -197,116 +181,29 @@ static uint32_t holds_up_flag(const struct names *names, const struct frame *fra
 /* Returns the answer's flags of frames in stacks of Python code. */
 static uint32_t python_flags(const struct frame *frame)
 {
-	if (names_is_collector(frame))
+	if (frame_is_collector(frame))
 		return ANSWER_COLLECTOR;
 	return generated_has(frame) && frame->symbol && !strncmp(frame->symbol->name, "py::", 4) ?
 	       ANSWER_TRAMPOLINE : 0;
 }
 
-/* Returns whether `part`, with a '/', is the end of the path: the part of it that may be shown. */
-static bool is_end_of_path(const char *path, const char *part)
-{
-	size_t size = strlen(path), part_size = strlen(part);
-	return strchr(part, '/') && part_size < size && path[size - part_size - 1] == '/' &&
-	       !strcmp(path + size - part_size, part);
-}
-
-bool names_dso_shown(const struct names *names, const struct frame *frame)
-{
-	const char *dso = names_dso(frame);
-	const char *path = frame->module ? frame->module->path : dso;
-	const char *name = frame->module ? frame->module->name : dso;
-	const struct sp_string_list *dsos = &names->options->filter.dsos;
-	vec_each (item, dsos)
-		if (is_end_of_path(path, *item))
-			return true;
-	return filter_pattern(dsos->items, dsos->count, dso) ||
-	       filter_pattern(dsos->items, dsos->count, path) ||
-	       (name != dso && filter_pattern(dsos->items, dsos->count, name));
-}
-
-enum sp_level names_level(const struct frame *frame)
-{
-	switch (frame->cpumode) {
-	case PERF_RECORD_MISC_USER:
-		return SP_LEVEL_USER;
-	case PERF_RECORD_MISC_KERNEL:
-		return SP_LEVEL_KERNEL;
-	case PERF_RECORD_MISC_GUEST_USER:
-		return SP_LEVEL_GUEST_USER;
-	case PERF_RECORD_MISC_GUEST_KERNEL:
-		return SP_LEVEL_GUEST_KERNEL;
-	default:
-		return SP_LEVEL_HYPERVISOR;
-	}
-}
-
-/* Returns whether the name of generated code passes the filter. Its symbol may pass, too. */
-static bool is_generated_shown(const struct names *names, const struct frame *frame)
-{
-	const struct sp_string_list *wanted = &names->options->filter.symbols;
-	if (!wanted->count || !generated_has(frame))
-		return false;
-	CLEANUP_FREE char *name = generated_name(names->locked.machine, frame);
-	return name && filter_name(wanted->items, wanted->count, name);
-}
-
-bool names_are_wanted(const struct analysis_options *options, const struct named *named)
-{
-	const struct sp_string_list *wanted = &options->filter.symbols;
-	if (filter_symbol(wanted->items, wanted->count, named->name, named->raw))
-		return true;
-	vec_each (item, wanted)
-		if (shown_name_is(named, *item))
-			return true;
-	return false;
-}
-
-bool names_symbol_shown(const struct names *names, const struct frame *frame)
-{
-	const struct analysis_options *options = names->options;
-	const struct symbol *symbol = frame->symbol;
-	char address[32];
-	if (!options->filter.symbols.count || is_generated_shown(names, frame))
-		return true;
-	if (symbol)
-		return names_are_wanted(options, &(const struct named){
-			.name = symbol->name, .raw = symbol->raw_name, .file = symbol->object,
-			.start = symbol->start,
-		});
-	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->address);
-	return filter_name(options->filter.symbols.items, options->filter.symbols.count, address);
-}
-
 /*
- * Returns whether the symbol is a clone of the function, such as "f.constprop.0" of f. The function's
- * name is shown then.
+ * Finds the frame of an address, without labels. *outermost_ret: a stack that ends here is
+ * complete.
  */
-static bool is_clone(const struct symbol *symbol, const struct source_frame *source)
-{
-	size_t size = source->raw_name ? strlen(source->raw_name) : 0;
-	const char *name = symbol->raw_name ?: symbol->name;
-	return size && !strncmp(name, source->raw_name, size) && name[size] == '.';
-}
-
-bool names_prefer_symbol(const struct frame *frame, const struct source_frame *source)
-{
-	if (!symbol_is_named(frame->symbol) || source->caller)
-		return !source->name;
-	return !source->name ||
-	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
-}
-
-static struct frame find(struct names *names, const struct code_address *at, bool *outermost_ret)
+static struct frame find_frame(struct names *names, const struct code_address *at,
+			       bool *outermost_ret)
 {
 	struct locked_resolver *locked = &names->locked;
 	struct location location = resolver_locate(locked->resolver, locked->machine, at);
+	/* Most callers are located by their call's last byte, but shown by their return address. */
+	uint64_t after_call = at->ip - location.ip;
 	struct frame frame = {.module = location.module, .cpumode = at->cpumode};
 	uint64_t address = location.offset;
 	*outermost_ret = false;
 	if (location.module) {
 		pthread_mutex_t *lock = locked_resolver_lock(locked, location.module);
-		frame.symbol = locked_resolver_symbol(locked, &location, location.ip != at->ip);
+		frame.symbol = locked_resolver_symbol(locked, &location, after_call != 0);
 		frame.sourced = locked_resolver_has_sources(locked, location.module, location.pid);
 		/* In a stripped C library, the caller of main() has no name. */
 		*outermost_ret = at->caller && !symbol_is_named(frame.symbol) &&
@@ -325,7 +222,7 @@ static struct frame find(struct names *names, const struct code_address *at, boo
 		frame.pid = location.pid;
 	}
 	if (!frame.symbol)
-		frame.address = address + (at->ip - location.ip);
+		frame.address = address + after_call;
 	frame.own_code = is_own_code(names, &frame);
 	return frame;
 }
@@ -342,7 +239,7 @@ void names_write_address(struct names *names, const struct code_address *at, cha
 		address = shown_address(names, &location);
 		pthread_mutex_unlock(lock);
 	}
-	snprintf(text, size, "0x%llx %s", (unsigned long long)address, names_dso(&frame));
+	snprintf(text, size, "0x%llx %s", (unsigned long long)address, frame_dso(&frame));
 }
 
 static uint64_t identity(const struct frame *frame)
@@ -375,10 +272,6 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 	return index;
 }
 
-const struct symbol names_kernel_rest = {
-	.name = "[kernel: not sampled]", .raw_name = "[kernel: not sampled]",
-};
-
 uint32_t names_add_rest(struct names *names, enum names_rest rest)
 {
 	static const struct symbol no_stack = {.name = "[no stack]", .raw_name = "[no stack]"};
@@ -391,17 +284,18 @@ uint32_t names_add_rest(struct names *names, enum names_rest rest)
 		[REST_NO_STACK] = {.symbol = &no_stack, .cpumode = PERF_RECORD_MISC_USER},
 		[REST_ALL_BLOCKED] = {.symbol = &blocked, .cpumode = PERF_RECORD_MISC_USER},
 		[REST_UNRECORDED] = {.symbol = &unrecorded, .cpumode = PERF_RECORD_MISC_KERNEL},
-		[REST_KERNEL] = {.symbol = &names_kernel_rest, .cpumode = PERF_RECORD_MISC_KERNEL},
+		[REST_KERNEL] = {.symbol = &frame_kernel_rest, .cpumode = PERF_RECORD_MISC_KERNEL},
 	};
 	uint32_t index = intern(names, &frames[rest]);
-	return index >= UINT32_MAX >> ANSWER_SHIFT ? ANSWER_FAILED : index << ANSWER_SHIFT | ANSWER_SHOWN;
+	return index >= UINT32_MAX >> ANSWER_SHIFT ? ANSWER_FAILED
+						   : index << ANSWER_SHIFT | ANSWER_SHOWN;
 }
 
 uint32_t names_resolve_address(void *arg, const struct code_address *address)
 {
 	struct names *names = arg;
 	bool outermost;
-	struct frame frame = find(names, address, &outermost);
+	struct frame frame = find_frame(names, address, &outermost);
 	pthread_mutex_lock(&names->lock);
 	uint32_t index = intern(names, &frame);
 	pthread_mutex_unlock(&names->lock);
@@ -421,22 +315,23 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 		answer |= ANSWER_UNMAPPED;
 	if (names->all_code)
 		return answer | ANSWER_SHOWN;
-	if (!names_dso_shown(names, &frame))
+	if (!frame_passes_dso(names, &frame))
 		return answer;
 	if (frame.sourced && names->options->filter.symbols.count)
 		return answer | ANSWER_PENDING;
-	return names_symbol_shown(names, &frame) ? answer | ANSWER_SHOWN : answer;
+	return frame_passes_symbol(names, &frame) ? answer | ANSWER_SHOWN : answer;
 }
 
-bool names_list_sources(const struct names *names, struct source_places *places)
+bool names_list_sources(const struct names *names, struct line_places *places)
 {
 	for (uint32_t i = 0; i < names->frames.count; i++) {
 		const struct frame *frame = &names->frames.items[i];
-		struct source_place *place = frame->sourced ? vec_push(places) : NULL;
+		struct line_place *place = frame->sourced ? vec_push(places) : NULL;
 		if (frame->sourced && !place)
 			return false;
 		if (place)
-			*place = (struct source_place){frame->module, frame->offset, frame->pid, i, NULL};
+			*place = (struct line_place){frame->module, frame->offset, frame->pid, i,
+						     NULL};
 	}
 	return true;
 }

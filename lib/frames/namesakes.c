@@ -9,7 +9,7 @@
 
 struct namesake_search {
 	const struct names *names;
-	const struct source_places *places;
+	const struct line_places *places;
 	VEC(struct namesake_query) modules;
 	uint32_t *number_of;   /* by module: index in `modules` + 1; 0: none */
 	struct u64map symbols; /* addresses of the frames' symbols */
@@ -60,14 +60,14 @@ static bool add_symbols(struct namesake_search *search)
 }
 
 /* Adds the names of functions of debug information, each once. */
-static bool add_sources(struct namesake_search *search, const struct source_places *places)
+static bool add_sources(struct namesake_search *search, const struct line_places *places)
 {
 	CLEANUP_FREE bool *is_added = calloc(places->source_count + 1, sizeof(*is_added));
 	for (size_t i = 0; i < places->count && is_added; i++) {
-		const struct source_place *place = &places->items[i];
+		const struct line_place *place = &places->items[i];
 		const struct source_frame *source = place->innermost;
 		for (; source; source = source->caller) {
-			size_t number = source_places_number(places, place->module, source);
+			size_t number = line_places_number(places, place->module, source);
 			if (is_added[number])
 				break;
 			is_added[number] = true;
@@ -86,7 +86,7 @@ static bool is_sampled(struct namesake_search *search, const struct namesake *na
 {
 	bool added = true;
 	if (!namesake->symbol)
-		return source_places_at(search->places, location);
+		return line_places_at(search->places, location);
 	*good &= u64map_put(&search->symbols, (uintptr_t)namesake->symbol, 0, &added) != NULL;
 	return !added;
 }
@@ -101,7 +101,7 @@ static bool add_namesake(struct namesake_search *search, const struct namesake_q
 	if (is_sampled(search, namesake, &location, &good))
 		return true;
 	struct frame *frame = vec_push(ret);
-	struct source_place *place = frame && by_source ? vec_push(&ret->places) : NULL;
+	struct line_place *place = frame && by_source ? vec_push(&ret->places) : NULL;
 	if (!good || !frame || (by_source && !place))
 		return false;
 	/* The search for the symbol adds it to the stored names, too. */
@@ -111,8 +111,8 @@ static bool add_namesake(struct namesake_search *search, const struct namesake_q
 		.symbol = resolver_find(search->names->locked.resolver, &location),
 	};
 	if (place)
-		*place = (struct source_place){query->module, namesake->offset, query->pid,
-					       (uint32_t)ret->count - 1, NULL};
+		*place = (struct line_place){query->module, namesake->offset, query->pid,
+					     (uint32_t)ret->count - 1, NULL};
 	return true;
 }
 
@@ -126,9 +126,8 @@ static struct sp_error *search_module(struct namesake_search *search, struct nam
 	return NULL;
 }
 
-struct sp_error *frame_namesakes_find(const struct names *names, const struct source_places *places,
-				      bool lines, unsigned int threads,
-				      struct frame_namesakes *ret)
+struct sp_error *frame_namesakes_find(const struct names *names, const struct line_places *places,
+				      bool lines, unsigned int threads, struct frame_namesakes *ret)
 {
 	CLEANUP(search_deinit) struct namesake_search search = {.names = names, .places = places};
 	const struct machine *machine = names->locked.machine;
@@ -136,11 +135,11 @@ struct sp_error *frame_namesakes_find(const struct names *names, const struct so
 	NEED(search.number_of && add_symbols(&search) && add_sources(&search, places));
 	for (size_t i = 0; i < search.modules.count; i++)
 		TRY(search_module(&search, &search.modules.items[i], ret));
-	return source_places_find(&ret->places, &names->locked, lines, threads);
+	return line_places_find(&ret->places, &names->locked, lines, threads);
 }
 
 void frame_namesakes_deinit(struct frame_namesakes *namesakes)
 {
 	vec_deinit(namesakes);
-	source_places_deinit(&namesakes->places);
+	line_places_deinit(&namesakes->places);
 }

@@ -9,7 +9,7 @@
 
 struct frame_namesakes {
 	VEC(struct frame); /* one for each symbol, or for a place where functions are inlined */
-	struct source_places places; /* places of some frames; `number`: index of the frame */
+	struct line_places places; /* places of some frames; `number`: index of the frame */
 };
 
 /*
@@ -18,7 +18,7 @@ struct frame_namesakes {
  * are needed, too. Reads debug information by up to `threads` threads. *ret is zeroed before;
  * release it after an error, too.
  */
-struct sp_error *frame_namesakes_find(const struct names *names, const struct source_places *places,
+struct sp_error *frame_namesakes_find(const struct names *names, const struct line_places *places,
 				      bool lines, unsigned int threads,
 				      struct frame_namesakes *ret) SP_MUST_CHECK;
 void frame_namesakes_deinit(struct frame_namesakes *namesakes);

@@ -122,7 +122,7 @@ static void put_argument(FILE *out, struct command_line line)
 		fputc('-', out);
 }
 
-static void put_file(FILE *out, struct command_line line)
+static void put_first_file(FILE *out, struct command_line line)
 {
 	put_files(out, line, 1, true);
 }
@@ -148,7 +148,7 @@ uint32_t command_lines_history_add(struct command_lines_history *history,
 	const struct machine_command command = {
 		.line = intern(&history->texts, put_line, line),
 		.argument = intern(&history->texts, put_argument, line),
-		.file = intern(&history->texts, put_file, line),
+		.file = intern(&history->texts, put_first_file, line),
 	};
 	struct machine_command *added = command.line && command.argument && command.file &&
 							history->items.count < UINT32_MAX - 1

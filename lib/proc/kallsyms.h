@@ -57,7 +57,10 @@ struct sp_error *kallsyms_open(struct disk_entry *entry, struct kallsyms **ret) 
 void kallsyms_free(struct kallsyms *kallsyms);
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
 
-/* Whether all addresses are 0, because kptr_restrict hides them. Also true without any symbol. */
+/*
+ * Returns whether all addresses are 0, because kptr_restrict hides them. Also true without any
+ * symbol.
+ */
 bool kallsyms_hidden(const struct kallsyms *kallsyms);
 
 /* Number of symbols. Their indexes are by address, and in the file's order if addresses are equal. */

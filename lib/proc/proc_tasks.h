@@ -88,8 +88,8 @@ bool tasks_owner(const struct sp_ctx *ctx, uint32_t pid, uint32_t *uid_ret);
 uint32_t tasks_inner_id(const struct sp_ctx *ctx, uint32_t tid);
 
 /*
- * Whether a process has another root directory or mount namespace than sprof (a container): its
- * paths then name other files. False also if the process has ended or permission is missing.
+ * Returns whether a process has another root directory or mount namespace than sprof (a container):
+ * its paths then name other files. False also if the process has ended or permission is missing.
  */
 bool tasks_has_other_root(const struct sp_ctx *ctx, uint32_t pid);
 

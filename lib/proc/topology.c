@@ -48,9 +48,11 @@ static int32_t number_of_cpu(const struct topology *topology, uint32_t cpu, cons
 	return text && !*end && number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
 }
 
-/* Adds a CPU list unless it is there already; false when out of memory. */
+/* Adds a CPU list unless it is NULL or there already; false when out of memory. */
 static bool add_list(struct topology *topology, struct cpu_lists *lists, const char *text)
 {
+	if (!text)
+		return true;
 	vec_each (list, lists)
 		if (!strcmp(*list, text))
 			return true;
@@ -58,21 +60,6 @@ static bool add_list(struct topology *topology, struct cpu_lists *lists, const c
 	if (slot)
 		*slot = arena_strdup(topology->arena, text);
 	return slot && *slot;
-}
-
-/* Adds the CPU list in a CPU's topology file `file` (`old_file` in old kernels). False: no memory. */
-static bool add_list_of_cpu(struct topology *topology, struct cpu_lists *lists, uint32_t cpu,
-			    const char *file, const char *old_file, char **text_ret)
-{
-	char *text = read_of_cpu(topology, cpu, file);
-	if (!text && old_file)
-		text = read_of_cpu(topology, cpu, old_file);
-	bool good = !text || add_list(topology, lists, text);
-	if (text_ret)
-		*text_ret = text;
-	else
-		free(text);
-	return good;
 }
 
 /* Sets the place of all CPUs in the list `text`; false when out of memory. */
@@ -89,29 +76,36 @@ static bool place_cpus(struct topology *topology, const char *text, struct sp_cp
 	return good;
 }
 
-/* Reads the topology of a new core from the files of one of its CPUs; false when out of memory. */
+/*
+ * Reads the topology of a new core from the files of one of its CPUs, and that of the package and
+ * die if it is their first core. Old kernels have other names of files. False when out of memory.
+ */
 static bool read_core(struct topology *topology, uint32_t cpu)
 {
-	CLEANUP_FREE char *core = NULL;
+	CLEANUP_FREE char *core = read_of_cpu(topology, cpu, "core_cpus_list")
+					  ?: read_of_cpu(topology, cpu, "thread_siblings_list");
 	const struct sp_cpu_place place = {
 		.core = number_of_cpu(topology, cpu, "core_id"),
 		.package = number_of_cpu(topology, cpu, "physical_package_id"),
 		.die = number_of_cpu(topology, cpu, "die_id"),
 	};
-	bool is_new = true;
-	for (uint32_t i = 0; i < topology->cpu_count && is_new; i++)
-		is_new = topology->places[i].core < 0 ||
-			 topology->places[i].package != place.package ||
-			 topology->places[i].die != place.die;
-	if (is_new && (!add_list_of_cpu(topology, &topology->packages, cpu, "package_cpus_list",
-					"core_siblings_list", NULL) ||
-		       !add_list_of_cpu(topology, &topology->dies, cpu, "die_cpus_list", NULL, NULL)))
-		return false;
+	bool is_new_package = true;
+	for (uint32_t i = 0; i < topology->cpu_count && is_new_package; i++)
+		is_new_package = topology->places[i].core < 0 ||
+				 topology->places[i].package != place.package ||
+				 topology->places[i].die != place.die;
+	if (is_new_package) {
+		CLEANUP_FREE char *package =
+			read_of_cpu(topology, cpu, "package_cpus_list")
+				?: read_of_cpu(topology, cpu, "core_siblings_list");
+		CLEANUP_FREE char *die = read_of_cpu(topology, cpu, "die_cpus_list");
+		if (!add_list(topology, &topology->packages, package) ||
+		    !add_list(topology, &topology->dies, die))
+			return false;
+	}
 	topology->places[cpu] = place;
-	if (!add_list_of_cpu(topology, &topology->cores, cpu, "core_cpus_list",
-			     "thread_siblings_list", &core))
-		return false;
-	return !core || place_cpus(topology, core, place);
+	return add_list(topology, &topology->cores, core) &&
+	       (!core || place_cpus(topology, core, place));
 }
 
 /* Copies the lists to a NULL-terminated array; leaves *ret as it is if there are none. */

@@ -18,5 +18,5 @@ struct sp_error *topology_read_cpus(const struct sp_ctx *ctx, uint32_t cpu_count
 struct sp_error *topology_read_nodes(const struct sp_ctx *ctx, struct arena *arena,
 				     struct sp_numa_node **ret, size_t *count_ret) SP_MUST_CHECK;
 
-/* Returns the highest possible CPU number plus 1; 0: not known. */
+/* Returns the highest number of a present CPU, offline or not, plus 1; 0: not known. */
 uint32_t topology_cpu_limit(const struct sp_ctx *ctx);

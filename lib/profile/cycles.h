@@ -19,7 +19,7 @@ struct cycle {
 	uint32_t last_calls, last_rounds; /* state of cycles_collapse(): the most recent repetition */
 };
 
-/* Whether `a` has more rounds, or as many rounds and more calls. */
+/* Returns whether `a` has more rounds, or as many rounds and more calls. */
 static inline bool cycle_is_more(const struct cycle *a, const struct cycle *b)
 {
 	return a->rounds != b->rounds ? a->rounds > b->rounds : a->calls > b->calls;

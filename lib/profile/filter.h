@@ -7,18 +7,20 @@
 #include <stdint.h>
 #include <sprof/filter.h>
 
-/* Whether `name` is in the list. An empty list accepts all names. */
+/* Returns whether `name` is in the list. An empty list accepts all names. */
 bool filter_name(const char *const *names, size_t count, const char *name);
 
-/* Whether `name` matches an item of the list, which may have "*" and "?". An empty list accepts
- * all. */
+/*
+ * Returns whether `name` matches an item of the list, which may have "*" and "?". An empty list
+ * accepts all.
+ */
 bool filter_pattern(const char *const *patterns, size_t count, const char *name);
 
 /*
- * Whether a function is in the list. An empty list accepts all. A function also matches by its name
- * in the symbol table (raw_name, may be NULL), and by its name without parameters, template
- * arguments and version: "ns::sort" matches "ns::sort<int>(int*)", "sort" does not; "read" matches
- * "read@@GLIBC_2.2.5".
+ * Returns whether a function is in the list. An empty list accepts all. A function also matches by
+ * its name in the symbol table (raw_name, may be NULL), and by its name without parameters,
+ * template arguments and version: "ns::sort" matches "ns::sort<int>(int*)", "sort" does not; "read"
+ * matches "read@@GLIBC_2.2.5".
  */
 bool filter_symbol(const char *const *names, size_t count, const char *name,
 		   const char *raw_name);
@@ -32,10 +34,12 @@ static inline bool filter_has_commands(const struct sp_filter *filter)
 	return filter->arguments.count || filter->command_lines.count;
 }
 
-/* Whether a process's texts of SP_KEY_ARGUMENT and SP_KEY_CMDLINE pass. NULL: not recorded. */
+/*
+ * Returns whether a process's texts of SP_KEY_ARGUMENT and SP_KEY_CMDLINE pass. NULL: not recorded.
+ */
 bool filter_command(const struct sp_filter *filter, const char *argument, const char *line);
 
-/* Whether the time is in one of the filter's ranges. */
+/* Returns whether the time is in one of the filter's ranges. */
 bool filter_time(const struct sp_filter *filter, uint64_t time_ns);
 
 /*

@@ -196,11 +196,12 @@ static struct sp_error *find_sets(struct sp_reader *reader, struct pmu_sets *set
 		event.general = general ? strtab_add(&sets->strings, general) : NULL;
 		event.pmu = name_pmu(reader, &events[i], event.type);
 		NEED(event.general && event.pmu);
-		uint64_t key = (uint64_t)(uintptr_t)event.general << 16;
-		uint32_t *before = u64map_put(&sets->count_of, key | (event.type & 0xffff), 0,
-					      NULL);
+		uint64_t name = (uintptr_t)event.general;
+		uint32_t *before =
+			u64map_put(&sets->count_of, hash_pair(name, event.type), 0, NULL);
 		NEED(before);
-		struct pmu_set *set = u64map_item(&sets->set_of, key | (*before)++, sets);
+		struct pmu_set *set =
+			u64map_item(&sets->set_of, hash_pair(name, (*before)++), sets);
 		NEED(set);
 		if (!set->count)
 			set->first = i;
@@ -209,7 +210,8 @@ static struct sp_error *find_sets(struct sp_reader *reader, struct pmu_sets *set
 	return NULL;
 }
 
-static bool is_in(const char *name, const struct sp_string_list *names)
+/* Returns whether the list has the name, or is empty. */
+static bool is_wanted(const char *name, const struct sp_string_list *names)
 {
 	vec_each (item, names)
 		if (!strcmp(*item, name))
@@ -217,11 +219,11 @@ static bool is_in(const char *name, const struct sp_string_list *names)
 	return !names->count;
 }
 
-static bool are_in(const struct pmu_set *set, const struct sp_event *events,
-		   const struct sp_string_list *names)
+static bool are_wanted(const struct pmu_set *set, const struct sp_event *events,
+		       const struct sp_string_list *names)
 {
 	for (size_t i = 0; i < set->count; i++)
-		if (!is_in(events[set->events[i].index].name, names))
+		if (!is_wanted(events[set->events[i].index].name, names))
 			return false;
 	return true;
 }
@@ -268,7 +270,7 @@ static struct sp_error *add_up(struct sp_reader *reader, const struct pmu_set *s
 	return NULL;
 }
 
-/* Sets the shown events. Decoders have the ids of those before. */
+/* Sets the shown events. The next decoder is made anew, with their ids. */
 static void show(struct sp_reader *reader, const struct sp_event *events, size_t count)
 {
 	reader->layout.events = events;
@@ -288,7 +290,7 @@ static struct sp_error *show_sums(struct sp_reader *reader, const struct pmu_set
 	uint16_t *sum_of = arena_alloc(&reader->arena, count * sizeof(*sum_of));
 	NEED(set_of && list && sum_of);
 	vec_each (set, sets) {
-		bool wanted = set->count > 1 && are_in(set, events, names);
+		bool wanted = set->count > 1 && are_wanted(set, events, names);
 		for (size_t j = 0; wanted && j < set->count; j++)
 			set_of[set->events[j].index] = set;
 	}

@@ -218,11 +218,10 @@ static struct sp_error *scan_walk(struct event_scan *scan, struct walker *walker
 	}
 }
 
-/* Reads events and features that are records of the data. */
-
 /*
- * Adds events and features from the records that begin in the extent. A file's events are not
- * added, because its header has them.
+ * Adds events and features, and names of events (EVENT_UPDATE), from the records that begin in the
+ * extent. A file's events are not added, because its header has them. Also notes compression, and
+ * ends a stream before an incomplete last record.
  */
 static struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent extent)
 {
@@ -429,7 +428,7 @@ static struct sp_error *open_once(struct sp_ctx *ctx, int fd, const char *path,
 	reader->ctx = ctx;
 	reader->fd = reader->data_fd = reader->directory_fd = -1;
 	damage_list_init(&reader->damage);
-	mapping_init(&reader->mapping);
+	file_mapping_init(&reader->mapping);
 	reader->lengths = lengths_of_any();
 	reader->info.path = reader_copy_text(reader, path, strlen(path));
 	NEED(reader->info.path);
@@ -502,7 +501,7 @@ void sp_reader_free(struct sp_reader *reader)
 	if (!reader)
 		return;
 	walker_free(reader->walker);
-	mapping_deinit(&reader->mapping);
+	file_mapping_deinit(&reader->mapping);
 	decoder_free(reader->decoder);
 	if (reader->data_fd >= 0 && reader->data_fd != reader->fd)
 		close(reader->data_fd);
@@ -546,7 +545,7 @@ struct sp_error *sp_reader_next(struct sp_reader *reader, const struct sp_record
 		offset = raw.offset;
 		error = decoder_decode(reader->decoder, &raw, &reader->record);
 		if (!error)
-			walker_note_excess(reader->walker, &raw, decoder_excess(reader->decoder));
+			walker_set_excess(reader->walker, &raw, decoder_excess(reader->decoder));
 	}
 	if (error)
 		return list_damage(reader, offset, error);

@@ -690,8 +690,9 @@ static struct sp_error *add_time_bins(struct sp_analysis *analysis,
  * Adds the recording's duration. The analysis has the times only if there is a single recording,
  * because the clocks of several differ.
  */
-static struct sp_error *add_times(struct merged *merged, const struct merged_recording *recording,
-				  const struct workers *workers)
+static struct sp_error *add_duration(struct merged *merged,
+				     const struct merged_recording *recording,
+				     const struct workers *workers)
 {
 	struct sp_analysis *analysis = merged->analysis;
 	uint64_t duration_ns = recording->span.end_ns - recording->span.begin_ns;
@@ -733,7 +734,7 @@ struct sp_error *merged_add(struct merged *merged, struct merged_recording *reco
 	NEED(by_event);
 	for (size_t i = 0; i < recording->event_count; i++)
 		by_event[i] = &merged->events[recording->events[i]];
-	TRY(add_times(merged, recording, workers));
+	TRY(add_duration(merged, recording, workers));
 	/* Files of one rotation are one run. */
 	if (merged_by_run(merged) && workers->work->read->sideband.is_part)
 		merged->batch_count = 0;

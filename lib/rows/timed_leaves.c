@@ -51,12 +51,12 @@ static bool add_cells(struct counted *counted, const struct slice *slice,
 	const struct times *times = counted->work->times;
 	const struct sp_record record = {
 		.sample = {.pid = of->pid, .tid = of->tid, .time_ns = slice->begin_ns}};
-	struct place_of_sample place;
+	struct sample_origin origin;
 	struct task_interval interval;
 	bool ran = false;
 	if (!counted->cells.limit)
 		return true;
-	if (!sample_place(counted, &record, &place))
+	if (!sample_find_origin(counted, &record, &origin))
 		return false;
 	struct sp_cell cell = {
 		.time_ns = slice->begin_ns,
@@ -162,7 +162,7 @@ static bool misses_samples(const struct workers *workers)
 	return open || missing > weight * MISSING_PART_MAX;
 }
 
-struct sp_error *timed_leaves_add_rests(struct workers *workers, struct times *times)
+struct sp_error *timed_leaves_compute(struct workers *workers, struct times *times)
 {
 	struct names *names = workers->work->names;
 	struct counted *first = &workers->items[0].counted;
@@ -349,8 +349,8 @@ static void weigh_leaves(const struct weigher *weigher, struct worker *worker,
 	}
 }
 
-/* Notes the places of waits. Returns false when out of memory. */
-static bool note_places(const struct workers *workers, struct times *times)
+/* Adds the places of waits. Returns false when out of memory. */
+static bool add_places(const struct workers *workers, struct times *times)
 {
 	CLEANUP(sample_weights_deinit) struct sample_weights all = {0};
 	vec_each (worker, workers) {
@@ -360,14 +360,14 @@ static bool note_places(const struct workers *workers, struct times *times)
 				return false;
 	}
 	vec_each (item, &all)
-		times_note_place(times, key_high(item->key), (uint32_t)item->key, item->weight);
+		times_add_place(times, key_high(item->key), (uint32_t)item->key, item->weight);
 	return true;
 }
 
 /* Leaves out idle threads. Returns false when out of memory. */
 static bool leave_out_idle(struct workers *workers, struct times *times)
 {
-	if (!note_places(workers, times) || !times_leave_out_idle(times))
+	if (!add_places(workers, times) || !times_leave_out_idle(times))
 		return false;
 	if (!times->idle_threads)
 		return true;

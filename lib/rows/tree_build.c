@@ -166,7 +166,7 @@ static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 	char text[300];
 	if (end == SP_STACK_NO_UNWIND_INFO) {
 		uint32_t frame = answer_frame(resolved_outermost(builder->resolved, leaf));
-		module = names_dso(&builder->work->names->frames.items[frame]);
+		module = frame_dso(&builder->work->names->frames.items[frame]);
 	}
 	const struct end_word *last = &builder->last_end;
 	if (last->known && last->event == builder->event && last->end == end &&
@@ -283,10 +283,10 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 	return path ? path + first - PREFIX : NULL;
 }
 
-/* Adds a part of a leaf at the end of a path; `place`: the part's number. */
-static void add_words(struct tree_builder *builder, const struct leaf *leaf,
-		      const struct leaf_part *part, size_t place, const uint64_t *words,
-		      size_t count)
+/* Adds a path with the weight of a leaf's part, and keeps its node; `place`: the part's number. */
+static void add_path(struct tree_builder *builder, const struct leaf *leaf,
+		     const struct leaf_part *part, size_t place, const uint64_t *words,
+		     size_t count)
 {
 	struct paths *paths = &builder->events[builder->event]->paths;
 	uint32_t node = paths_add(paths, words, count, part->samples, part->weight);
@@ -332,7 +332,7 @@ static void add_call_path(struct tree_builder *builder, const struct leaf *leaf,
 	size_t count = PREFIX - begin + calls;
 	if (options->tree.order == SP_TREE_CALLEE)
 		reverse(path + begin, count, builder->fixed);
-	add_words(builder, leaf, part, place, path + begin, count);
+	add_path(builder, leaf, part, place, path + begin, count);
 	mark(builder, paths, PREFIX - begin, calls);
 }
 
@@ -354,8 +354,8 @@ static void add_node(struct tree_builder *builder, uint32_t at)
 		const struct leaf *leaf = &counted->leaves.items[i];
 		for (size_t j = counted_leaf_parts(counted, i, parts); j-- > 0;)
 			if (processes)
-				add_words(builder, leaf, &parts[j], j, builder->processes.items,
-					  builder->processes.count);
+				add_path(builder, leaf, &parts[j], j, builder->processes.items,
+					 builder->processes.count);
 			else
 				add_call_path(builder, leaf, &parts[j], j);
 	}

@@ -66,7 +66,7 @@ struct task {
 	uint32_t last_view, root;
 };
 
-/* The word of a chain's root: a number in `groups`, and the view of its addresses. */
+/* Returns the word of a chain's root: a number in `groups`, and the view of its addresses. */
 static inline uint64_t root_word(uint32_t group, uint32_t view)
 {
 	return key_of_pair(group, view);
@@ -82,7 +82,7 @@ static inline uint32_t root_view(const struct radix_node *root)
 	return (uint32_t)root->first;
 }
 
-/* Samples of one address with the same callers. */
+/* Samples of one frame with the same callers. */
 struct leaf {
 	uint32_t node;    /* node of the callers' chain; the root if there are no callers */
 	uint32_t answer;  /* answer (names.h) for the sampled address */

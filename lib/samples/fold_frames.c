@@ -49,7 +49,7 @@ static bool fold_calls(struct folding *folding, size_t end, const struct module 
 	for (size_t i = folding->begin + !folding->begin; i < end; i++) {
 		bool kept = folding->kept[i] == KEPT;
 		const struct module *module = kept ? module_at(folding, i) : NULL;
-		if (!module || (module != interpreter && !names_is_interpreter(module) &&
+		if (!module || (module != interpreter && !module_is_interpreter(module) &&
 				!(between && module->is_generated)))
 			continue;
 		uint32_t answer = answer_at(folding, i);
@@ -90,11 +90,11 @@ static bool fold_start(struct folding *folding)
 	if (folding->begin >= last)
 		return true;
 	const struct module *outermost = module_at(folding, last);
-	bool own = outermost && names_is_interpreter(outermost);
+	bool own = outermost && module_is_interpreter(outermost);
 	for (size_t i = folding->begin; i < last; i++) {
 		const struct module *module =
 			folding->kept[i] == KEPT ? module_at(folding, i) : NULL;
-		bool interpreter = module && names_is_interpreter(module);
+		bool interpreter = module && module_is_interpreter(module);
 		if (!module || (!own && !interpreter))
 			continue;
 		uint32_t answer = interpreter ? answer_at(folding, i) : 0;

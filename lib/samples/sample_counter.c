@@ -8,12 +8,12 @@
 #include "samples/sample_task.h"
 #include "samples/sample_values.h"
 
-uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
+uint32_t sample_root(struct counted *counted, const struct sample_origin *origin, uint16_t event,
 		     const uint64_t *words, uint32_t kernel_chain)
 {
 	const bool *keys = counted->work->keys->groups;
-	struct task *task = place->task;
-	uint32_t cpu = keys[SP_KEY_CPU] ? place->cpu : 0;
+	struct task *task = origin->task;
+	uint32_t cpu = keys[SP_KEY_CPU] ? origin->cpu : 0;
 	uint32_t detail = words ? details_add(&counted->details, words) : 0;
 	/* Otherwise, the task's last group could match, and the error would be lost. */
 	if (counted->details.failed)
@@ -22,7 +22,7 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	const struct group *last = &task->last;
 	const struct sample_time *time = &counted->sample.time;
 	if (last->event == event && last->cpu == (int32_t)cpu && last->detail == detail &&
-	    last->replicate == place->replicate && task->last_view == place->view &&
+	    last->replicate == origin->replicate && task->last_view == origin->view &&
 	    stratum_key(last->stratum) == stratum_key(time->stratum) &&
 	    last->syscall == time->syscall && last->kernel_chain == kernel_chain &&
 	    last->waker == time->waker)
@@ -38,7 +38,7 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 		.tid = keys[SP_KEY_TID] ? (int32_t)task->tid : 0,
 		.cpu = cpu,
 		.detail = detail,
-		.replicate = place->replicate,
+		.replicate = origin->replicate,
 		.stratum = time->stratum,
 		.syscall = time->syscall,
 		.kernel_chain = kernel_chain,
@@ -49,17 +49,17 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	uint32_t index = groups_add(&counted->groups, &group);
 	uint32_t root = RADIX_NONE;
 	if (!counted->groups.failed)
-		root = radix_root(&counted->chains.radix, root_word(index, place->view));
+		root = radix_root(&counted->chains.radix, root_word(index, origin->view));
 	task->last = group;
 	if (root == RADIX_NONE)
 		task->last.event = SP_EVENT_NONE;
-	task->last_view = place->view;
+	task->last_view = origin->view;
 	task->root = root;
 	return root;
 }
 
-bool sample_place(struct counted *counted, const struct sp_record *record,
-		  struct place_of_sample *ret)
+bool sample_find_origin(struct counted *counted, const struct sp_record *record,
+			struct sample_origin *ret)
 {
 	const struct work *work = counted->work;
 	const struct sp_sample *sample = &record->sample;
@@ -69,14 +69,14 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 	const struct sp_number_list *counts = &filter->parallelism;
 	bool counts_pass = !counts->count || filter_number(counts->items, counts->count,
 							   sample_parallelism(work, sample));
-	uint64_t time_ns = sample_time(counted, record);
+	uint64_t time_ns = sample_machine_ns(counted, record);
 	struct task *task = sample_task(counted, sample->pid, sample->tid, time_ns);
 	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
 	uint32_t view = task ? stacks_view(&counted->stacks, record, &task->span, time_ns) : 0;
 	bool replaced = task && view != task->span.view;
 	if (task && of->wake.tid)
 		task = sample_task(counted, of->woken_pid, of->wake.tid, time_ns);
-	*ret = (struct place_of_sample){
+	*ret = (struct sample_origin){
 		.task = task,
 		.time_ns = time_ns,
 		.cpu = cpu,
@@ -201,8 +201,8 @@ static void count_end(struct counted *counted, const struct rooted_sample *sampl
  * Returns the leaf for a sample's address under its callers, and counts how its stack ended, unless
  * an earlier part of the sample did (`is_later`).
  */
-static uint32_t place(struct counted *counted, const struct rooted_sample *sample, bool is_later,
-		      const struct stack *stack)
+static uint32_t leaf_of(struct counted *counted, const struct rooted_sample *sample, bool is_later,
+			const struct stack *stack)
 {
 	struct callers callers = stack->callers;
 	uint32_t root = sample->root, answer = sample->answer;
@@ -264,7 +264,7 @@ static void add_to_part(struct counted *counted, struct leaf *leaf, uint32_t par
 static void add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
 			const struct sample_time *time, const struct stack *stack)
 {
-	uint32_t index = place(counted, sample, time->is_later, stack);
+	uint32_t index = leaf_of(counted, sample, time->is_later, stack);
 	uint64_t weight = sample->weight;
 	struct leaf *leaf = &counted->leaves.items[index];
 	if (!sample->shown || !(leaf->answer & (ANSWER_SHOWN | ANSWER_PENDING)))
@@ -349,9 +349,9 @@ struct sp_error *count_truncated_samples(struct counted *counted)
  * events, or for several parts of a wait. NULL when out of memory.
  */
 static const struct stack *stack_of(struct counted *counted, const struct sp_record *record,
-				    const struct place_of_sample *place)
+				    const struct sample_origin *origin)
 {
-	const struct stack_query query = {record, place->view, place->replaced, place->time_ns};
+	const struct stack_query query = {record, origin->view, origin->replaced, origin->time_ns};
 	if (!counted->sample.has_stack) {
 		counted->sample.has_stack =
 			stacks_find(&counted->stacks, &query, &counted->sample.stack);
@@ -434,20 +434,20 @@ static bool is_held_up(struct counted *counted, const struct callers *callers, u
 
 void count_place(struct counted *counted, const struct sp_record *record)
 {
-	struct place_of_sample place;
+	struct sample_origin origin;
 	uint32_t lifetime, syscall;
 	uint64_t ns = threads_blocked_ns(counted->work->times, record, &lifetime, &syscall);
 	if (!ns)
 		return;
-	counted->failed |= !sample_place(counted, record, &place);
-	const struct stack *stack = counted->failed ? NULL : stack_of(counted, record, &place);
+	counted->failed |= !sample_find_origin(counted, record, &origin);
+	const struct stack *stack = counted->failed ? NULL : stack_of(counted, record, &origin);
 	if (!stack) {
 		counted->failed = true;
 		return;
 	}
 	struct callers callers = stack->callers, kernel;
 	uint32_t where = PLACE_HELD_UP;
-	if (!is_held_up(counted, &callers, place.view, syscall)) {
+	if (!is_held_up(counted, &callers, origin.view, syscall)) {
 		if (!counted->work->options->stacks.kernel_waits)
 			callers_drop_kernel(&callers, &kernel);
 		uint64_t hash = hash_bytes(callers.ips, callers.count * sizeof(*callers.ips));
@@ -459,29 +459,29 @@ void count_place(struct counted *counted, const struct sp_record *record)
 
 /* Returns the root of a sample; `wait`: its stack, if it is a wait. RADIX_NONE: out of memory. */
 static uint32_t root_of(struct counted *counted, struct stack *wait,
-			const struct place_of_sample *place, uint16_t event, const uint64_t *words)
+			const struct sample_origin *origin, uint16_t event, const uint64_t *words)
 {
-	uint32_t root = sample_root(counted, place, event, words, 0), kernel;
+	uint32_t root = sample_root(counted, origin, event, words, 0), kernel;
 	if (root == RADIX_NONE || !wait)
 		return root;
-	if (!drop_kernel(counted, wait, root, place->view, &kernel))
+	if (!drop_kernel(counted, wait, root, origin->view, &kernel))
 		return RADIX_NONE;
-	return sample_root(counted, place, event, words, kernel + 1);
+	return sample_root(counted, origin, event, words, kernel + 1);
 }
 
 void count_sample(struct counted *counted, const struct sp_record *record, uint16_t event,
 		  uint64_t weight)
 {
 	const struct work *work = counted->work;
-	struct place_of_sample place;
+	struct sample_origin origin;
 	uint64_t words[SP_KEY_LIMIT];
 	if (!counted->sample.time.shown)
 		return;
 	counted->failed |= (work->times->wakers && !sample_find_wakers(counted, record)) ||
-			   !sample_place(counted, record, &place) ||
+			   !sample_find_origin(counted, record, &origin) ||
 			   (work->keys->detail_count &&
-			    !sample_values(counted, record, NULL, place.view, words));
-	const struct stack *stack = counted->failed ? NULL : stack_of(counted, record, &place);
+			    !sample_values(counted, record, NULL, origin.view, words));
+	const struct stack *stack = counted->failed ? NULL : stack_of(counted, record, &origin);
 	if (!stack) {
 		counted->failed = true;
 		return;
@@ -492,10 +492,10 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 		wait = *stack;
 		stack = &wait;
 	}
-	uint32_t root = root_of(counted, is_wait ? &wait : NULL, &place, event,
+	uint32_t root = root_of(counted, is_wait ? &wait : NULL, &origin, event,
 				work->keys->detail_count ? words : NULL);
 	uint32_t answer = address_cache_find(
-		&counted->answers, (struct code_address){stack->callers.leaf_ip, place.view,
+		&counted->answers, (struct code_address){stack->callers.leaf_ip, origin.view,
 							 stack->callers.leaf_cpumode, false});
 	if (root == RADIX_NONE || answer == ANSWER_FAILED) {
 		counted->failed = true;
@@ -505,7 +505,7 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 		.root = root,
 		.answer = answer,
 		.event = event,
-		.shown = place.shown,
+		.shown = origin.shown,
 		.part = counted->sample.part,
 		.weight = weight,
 		.task = counted->tasks.last,

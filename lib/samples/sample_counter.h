@@ -5,10 +5,10 @@
 #include "samples/counted.h"
 
 /*
- * Thread, time, CPU and address space of a sample, and whether it passes the filters. The thread of a wake-up
- * is the woken one; the address space is the waker's.
+ * Thread, time, CPU and address space of a sample, and whether it passes the filters. The thread of
+ * a wake-up is the woken one; the address space is the waker's.
  */
-struct place_of_sample {
+struct sample_origin {
 	struct task *task;
 	uint64_t time_ns; /* converted to the machine's clock */
 	uint32_t cpu;     /* UINT32_MAX: unknown */
@@ -19,17 +19,17 @@ struct place_of_sample {
 };
 
 /*
- * Finds the thread and address space of a sample. Returns false when out of memory. The task in *place
- * is valid until the next call.
+ * Finds the thread and address space of a sample. Returns false when out of memory. ret->task is
+ * valid until the next call.
  */
-bool sample_place(struct counted *counted, const struct sp_record *record,
-		  struct place_of_sample *ret);
+bool sample_find_origin(struct counted *counted, const struct sp_record *record,
+			struct sample_origin *ret);
 
 /*
  * Returns the root of the chains for a task, an event and values. `words` is NULL if no key is a
  * value. `kernel_chain`: see struct group. Returns RADIX_NONE when out of memory.
  */
-uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
+uint32_t sample_root(struct counted *counted, const struct sample_origin *origin, uint16_t event,
 		     const uint64_t *words, uint32_t kernel_chain);
 
 /*
@@ -56,6 +56,7 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 		  uint64_t weight);
 
 /*
- * Counts the samples with truncated stacks, when it is known which stacks can be repaired (`repaired`).
+ * Counts the samples with truncated stacks, when it is known which stacks can be repaired
+ * (`repaired`).
  */
 struct sp_error *count_truncated_samples(struct counted *counted) SP_MUST_CHECK;

@@ -97,8 +97,8 @@ static bool began_before(struct counted *counted, const struct sp_record *record
 	return false;
 }
 
-static void add_times(struct event_sums *sums, const struct counter_state *state,
-		      const struct sp_counters *now)
+static void add_counter_times(struct event_sums *sums, const struct counter_state *state,
+			      const struct sp_counters *now)
 {
 	uint64_t both = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if ((now->read_format & both) != both || now->time_enabled_ns < state->enabled_ns ||
@@ -133,7 +133,7 @@ static void count_counters(struct counted *counted, const struct sp_record *reco
 		bool unknown = value < state->value || (added && before);
 		sums->unattributed += unknown;
 		if (!unknown)
-			add_times(sums, state, counters);
+			add_counter_times(sums, state, counters);
 		*state = (struct counter_state){value, counters->time_enabled_ns,
 						counters->time_running_ns};
 		if (unknown || !delta)
@@ -156,23 +156,23 @@ static struct weight_sums sums_of(uint64_t count, uint64_t size)
  * Counts one branch. Returns whether it passes the filters; false if only function names can tell.
  */
 static bool count_branch(struct counted *counted, const struct sp_record *record,
-			 const struct place_of_sample *place, const struct sp_branch *branch)
+			 const struct sample_origin *origin, const struct sp_branch *branch)
 {
 	const struct work *work = counted->work;
 	uint64_t words[SP_KEY_LIMIT];
 	uint32_t root = RADIX_NONE, answer = ANSWER_FAILED;
 	if (!work->keys->detail_count ||
-	    sample_values(counted, record, branch, place->view, words)) {
-		root = sample_root(counted, place, record->event,
+	    sample_values(counted, record, branch, origin->view, words)) {
+		root = sample_root(counted, origin, record->event,
 				   work->keys->detail_count ? words : NULL, 0);
-		answer = branch_lookup(counted, place->view, branch->to);
+		answer = branch_lookup(counted, origin->view, branch->to);
 	}
 	if (root == RADIX_NONE || answer == ANSWER_FAILED) {
 		counted->failed = true;
 		return false;
 	}
 	uint32_t index = sample_leaf(counted, root, answer);
-	if (!place->shown || !(answer & (ANSWER_SHOWN | ANSWER_PENDING)))
+	if (!origin->shown || !(answer & (ANSWER_SHOWN | ANSWER_PENDING)))
 		return false;
 	struct leaf *leaf = &counted->leaves.items[index];
 	leaf->samples++;
@@ -189,18 +189,18 @@ static void count_branches(struct counted *counted, const struct sp_record *reco
 {
 	const struct sp_sample *sample = &record->sample;
 	struct event_sums *sums = &counted->events[record->event];
-	struct place_of_sample place;
+	struct sample_origin origin;
 	uint64_t shown = 0;
 	if (!sample->branch_count) {
 		sums->branchless++;
 		return;
 	}
-	if (!sample_place(counted, record, &place)) {
+	if (!sample_find_origin(counted, record, &origin)) {
 		counted->failed = true;
 		return;
 	}
 	for (size_t i = 0; i < sample->branch_count; i++)
-		shown += count_branch(counted, record, &place, &sample->branches[i]);
+		shown += count_branch(counted, record, &origin, &sample->branches[i]);
 	const struct weight_sums all = sums_of(sample->branch_count, sample->branch_count);
 	const struct weight_sums these = sums_of(shown, shown);
 	weight_sums_merge(&sums->all, &all);
@@ -208,21 +208,21 @@ static void count_branches(struct counted *counted, const struct sp_record *reco
 	sums->branch_stacks++;
 }
 
-/* Counts a sample, or what it has of one slice. */
-static void count_part(struct counted *counted, const struct sp_record *record)
+/* Counts a sample, or its part in one slice. */
+static void count_slice(struct counted *counted, const struct sp_record *record)
 {
 	counted->failed |= !leaf_times_count(&counted->times, &counted->sample.time);
 	count_sample(counted, record, record->event, counted->sample.time.weight);
 }
 
 /* Counts a sample with its weight in each slice of its thread's life. */
-static void count_times(struct counted *counted, const struct sp_record *record)
+static void count_slices(struct counted *counted, const struct sp_record *record)
 {
 	struct sample_time *time = &counted->sample.time;
 	if (time->wake.tid)
 		counted->failed |= !leaf_times_add_wakeup(&counted->times, time);
 	if (times_is_one_part(counted->work->times, time)) {
-		count_part(counted, record);
+		count_slice(counted, record);
 		count_before_filters(counted, record, record->event, time->weight);
 		return;
 	}
@@ -231,14 +231,14 @@ static void count_times(struct counted *counted, const struct sp_record *record)
 	for (uint64_t at_ns = whole.begin_ns;
 	     times_next_part(counted->work->times, &whole, &at_ns, time);) {
 		time->is_later = any;
-		count_part(counted, record);
+		count_slice(counted, record);
 		any |= time->shown;
 	}
 	count_before_filters(counted, record, record->event, whole.weight);
 }
 
 /* Returns the part of the recording's time that contains `time_ns`, or is next to it. */
-static uint32_t part_of(struct counted *counted, uint64_t time_ns)
+static uint32_t find_part(struct counted *counted, uint64_t time_ns)
 {
 	const struct work *work = counted->work;
 	/* Most samples are in the part of the sample before. */
@@ -252,8 +252,8 @@ static uint32_t part_of(struct counted *counted, uint64_t time_ns)
 	return part;
 }
 
-/* Counts a sample, or the parts of it that have weights. */
-static void count_parts(struct counted *counted, const struct sp_record *record)
+/* Counts a sample by the mode's unit: its counters, its branches, or itself by its weight. */
+static void count_by_unit(struct counted *counted, const struct sp_record *record)
 {
 	const struct times *times = counted->work->times;
 	struct sample_time *time = &counted->sample.time;
@@ -263,7 +263,7 @@ static void count_parts(struct counted *counted, const struct sp_record *record)
 		.step_ns = record->sample.time_ns,
 	};
 	if (counted->work->part_ns)
-		counted->sample.part = part_of(counted, record->sample.time_ns);
+		counted->sample.part = find_part(counted, record->sample.time_ns);
 	if (counted->work->options->samples.memory)
 		counted->events[record->event].accesses += sample_has_access(&record->sample);
 	if (record->event == times->place_event)
@@ -275,7 +275,7 @@ static void count_parts(struct counted *counted, const struct sp_record *record)
 		count_counters(counted, record);
 	} else if (times->weigher->weigh(times, record, time)) {
 		if (time->is_timed) {
-			count_times(counted, record);
+			count_slices(counted, record);
 			return;
 		}
 		count_sample(counted, record, record->event, time->weight);
@@ -309,7 +309,7 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 		}
 		if (error)
 			return error;
-		walker_note_excess(walker, &raw, decoder_excess(decoder));
+		walker_set_excess(walker, &raw, decoder_excess(decoder));
 		counted->sample.has_stack = false;
 		if (record.event == SP_EVENT_NONE) {
 			counted->unknown_event++;
@@ -326,7 +326,7 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 				NEED(time_bins_count(&counted->time_bins[record.event],
 						     sample->time_ns));
 		}
-		count_parts(counted, &record);
+		count_by_unit(counted, &record);
 		NEED(!counted->failed);
 	}
 }

@@ -6,7 +6,7 @@
 #include "machine/pools.h"
 #include "profile/filter.h"
 
-uint64_t sample_time(const struct counted *counted, const struct sp_record *record)
+uint64_t sample_machine_ns(const struct counted *counted, const struct sp_record *record)
 {
 	return counted->work->read->sideband.by_offset ? record->file_offset
 						       : record->sample.time_ns;
@@ -157,7 +157,7 @@ bool sample_find_wakers(struct counted *counted, const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
 	struct sched_wake *wake = &counted->sample.time.wake;
-	uint64_t time_ns = sample_time(counted, record);
+	uint64_t time_ns = sample_machine_ns(counted, record);
 	if (!wake->tid)
 		return find_of_wait(counted, sample, time_ns) &&
 		       find_thread(counted, sample->pid, sample->tid, time_ns,

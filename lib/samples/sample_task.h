@@ -17,14 +17,15 @@ struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, ui
 bool sample_command_is_shown(const struct counted *counted, struct task *task, uint64_t time_ns);
 
 /*
- * Sets the waker and wakee in counted->sample, and counted->sample.time.waker: "comm[tid]", or the
- * context of an interrupt. A wait's waker is known from the states, a wake-up's from its sample.
- * Returns false when out of memory.
+ * Sets the texts of the waker and wakee in counted->sample, and for a wake-up in
+ * counted->sample.time.waker: "comm[tid]", a context such as "[interrupt]" or "[idle]", "-" without
+ * a wait, or "[not woken]"; NULL: unknown. A wait's waker is known from the states, a wake-up's
+ * from its sample. Returns false when out of memory.
  */
 bool sample_find_wakers(struct counted *counted, const struct sp_record *record);
 
 /* Returns the time of a record in the machine's clock. */
-uint64_t sample_time(const struct counted *counted, const struct sp_record *record);
+uint64_t sample_machine_ns(const struct counted *counted, const struct sp_record *record);
 
 /* Returns the text of a task's process, for SP_KEY_PROCESS; NULL when out of memory. */
 const char *sample_process(struct counted *counted, struct task *task);

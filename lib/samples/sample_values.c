@@ -128,7 +128,7 @@ static uint64_t weight_word(const struct sp_sample *sample, enum sp_key key)
 static uint64_t namespace_word(const struct counted *counted, const struct sp_record *record)
 {
 	size_t index = sideband_namespace(&counted->work->read->sideband, record->sample.tid,
-					  sample_time(counted, record));
+					  sample_machine_ns(counted, record));
 	return index == SIZE_MAX ? DETAIL_NONE : index;
 }
 
@@ -268,7 +268,7 @@ static bool process_value(struct counted *counted, const struct sp_record *recor
 	bool woken = time->wake.tid != 0;
 	struct task *task = sample_task(counted, woken ? time->woken_pid : sample->pid,
 					woken ? time->wake.tid : sample->tid,
-					sample_time(counted, record));
+					sample_machine_ns(counted, record));
 	const char *text = task ? sample_process(counted, task) : NULL;
 	*word = (uintptr_t)text;
 	return text;
@@ -296,7 +296,7 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 						counted->sample.time.wake.tid
 							? counted->sample.time.woken_pid
 							: record->sample.pid,
-						sample_time(counted, record));
+						sample_machine_ns(counted, record));
 		else if (key == SP_KEY_PROCESS)
 			done = process_value(counted, record, &words[i]);
 		else if (key_is_trace(key))

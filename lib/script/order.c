@@ -105,7 +105,7 @@ static struct sp_error *look_at(const struct order_reader *reading, struct walke
 		return NULL;
 	struct sp_error *error = decoder_decode(decoder, raw, &record);
 	if (!error)
-		walker_note_excess(walker, raw, decoder_excess(decoder));
+		walker_set_excess(walker, raw, decoder_excess(decoder));
 	if (error || !is_told(reading, &record, &time_ns))
 		return error;
 	return add(found, raw, time_ns) ? NULL : error_no_memory();

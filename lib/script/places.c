@@ -7,12 +7,12 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 
-struct sp_error *place_cache_init(struct place_cache *shared, const struct sp_file_info *info,
-			    const struct machine *machine, struct resolver *resolver,
-			    const struct sp_script_options *options)
+struct sp_error *place_sources_init(struct place_sources *shared, const struct sp_file_info *info,
+				    const struct machine *machine, struct resolver *resolver,
+				    const struct sp_script_options *options)
 {
 	const struct source_finder finder = source_finder_of(resolver, NULL);
-	*shared = (struct place_cache){
+	*shared = (struct place_sources){
 		.info = info,
 		.inlines = options->inlines != SP_OFF,
 		.lines = options->lines,
@@ -21,13 +21,13 @@ struct sp_error *place_cache_init(struct place_cache *shared, const struct sp_fi
 	return locked_resolver_init(&shared->locked, machine, resolver, wanted ? &finder : NULL);
 }
 
-void place_cache_deinit(struct place_cache *shared)
+void place_sources_deinit(struct place_sources *shared)
 {
 	locked_resolver_deinit(&shared->locked);
-	source_places_deinit(&shared->sources);
+	line_places_deinit(&shared->sources);
 }
 
-bool place_cache_needs_sources(struct place_cache *shared)
+bool place_sources_are_needed(struct place_sources *shared)
 {
 	struct locked_resolver *locked = &shared->locked;
 	for (size_t i = 0; i < machine_module_count(locked->machine); i++) {
@@ -41,8 +41,8 @@ bool place_cache_needs_sources(struct place_cache *shared)
 	return false;
 }
 
-/* Whether the file header has a build-id for the kernel module: perf then shows its path. */
-static bool is_listed(const struct place_cache *shared, const struct module *module)
+/* Returns whether the file header has a build-id of the kernel module: perf then shows its path. */
+static bool is_listed(const struct place_sources *shared, const struct module *module)
 {
 	for (size_t i = 0; i < shared->info->build_id_count; i++)
 		if (!strcmp(sp_file_build_id(shared->info, i)->filename, module->path))
@@ -76,7 +76,7 @@ static const char *dso_of(struct places *places, const struct module *module)
 static bool make_frames(struct places *places, struct place *place, uint64_t shown,
 			const struct source_frame *source)
 {
-	const struct place_cache *shared = places->shared;
+	const struct place_sources *shared = places->shared;
 	const struct symbol *symbol = place->symbol;
 	const struct source_frame *innermost = source;
 	size_t count = 1;
@@ -112,15 +112,18 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 /* Adds a location to the places to look up in debug information; false when out of memory. */
 static bool collect(struct places *places, const struct location *location)
 {
-	return vec_append(&places->wanted, (struct source_place){location->module, location->offset,
-								 location->pid, 0, NULL});
+	return vec_append(&places->wanted, (struct line_place){location->module, location->offset,
+							       location->pid, 0, NULL});
 }
 
-/* Sets symbol and frames of a location; false when out of memory. */
+/*
+ * Sets ELF address, symbol and frames of a place. While collecting, it gets no symbol, and its
+ * location is listed instead. False when out of memory.
+ */
 static bool look_up(struct places *places, struct place *place, const struct location *location,
 		    bool caller)
 {
-	struct place_cache *shared = places->shared;
+	struct place_sources *shared = places->shared;
 	struct locked_resolver *locked = &shared->locked;
 	if (location->module) {
 		pthread_mutex_t *lock = locked_resolver_lock(locked, location->module);
@@ -136,8 +139,8 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 		if (sourced && shared->collecting && !collect(places, location))
 			return false;
 	}
-	const struct source_place *source =
-		shared->collecting ? NULL : source_places_at(&shared->sources, location);
+	const struct line_place *source =
+		shared->collecting ? NULL : line_places_at(&shared->sources, location);
 	return make_frames(places, place, place->shown.file_offset,
 			   source ? source->innermost : NULL);
 }
@@ -171,7 +174,7 @@ static uint32_t make(void *arg, const struct code_address *address)
 	return done ? place->shown.number : ADDRESS_CACHE_FAILED;
 }
 
-void places_init(struct places *places, struct place_cache *shared)
+void places_init(struct places *places, struct place_sources *shared)
 {
 	*places = (struct places){
 		.shared = shared,
@@ -184,7 +187,7 @@ void places_deinit(struct places *places)
 	arena_deinit(&places->arena);
 	vec_deinit(&places->items);
 	address_cache_deinit(&places->cache);
-	source_places_deinit(&places->wanted);
+	line_places_deinit(&places->wanted);
 }
 
 struct place *places_find(struct places *places, struct code_address address)
@@ -195,8 +198,8 @@ struct place *places_find(struct places *places, struct code_address address)
 
 DEFINE_GETTER(sp_place_frame, sp_place_frame, sp_place, frames, frame_count)
 
-bool place_cache_code(struct place_cache *shared, const struct location *location, void *ret,
-		      size_t size, uint16_t *machine_ret)
+bool place_sources_read_code(struct place_sources *shared, const struct location *location,
+			     void *ret, size_t size, uint16_t *machine_ret)
 {
 	if (!location->module)
 		return false;
@@ -207,14 +210,14 @@ bool place_cache_code(struct place_cache *shared, const struct location *locatio
 	return read;
 }
 
-struct sp_error *place_cache_find_sources(struct place_cache *shared, struct places *const *places,
-					  size_t count, unsigned int threads)
+struct sp_error *place_sources_find(struct place_sources *shared, struct places *const *places,
+				    size_t count, unsigned int threads)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; places[i] && j < places[i]->wanted.count; j++)
 			NEED(vec_append(&shared->sources, places[i]->wanted.items[j]));
 	struct sp_error *error =
-		source_places_find(&shared->sources, &shared->locked, shared->lines, threads);
+		line_places_find(&shared->sources, &shared->locked, shared->lines, threads);
 	shared->collecting = false;
 	return error;
 }

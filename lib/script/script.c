@@ -82,7 +82,7 @@ static struct sp_error *find_sources(struct sp_script *script)
 	struct place_survey survey = {.script = script, .tellers = tellers, .errors = errors};
 	struct sp_error *error = NULL;
 	NEED(tellers && errors && places);
-	script->place_cache.collecting = true;
+	script->place_sources.collecting = true;
 	parallel_run(count, survey_some, &survey);
 	for (unsigned int i = 0; i < count; i++) {
 		error = error_first(error, errors[i]);
@@ -90,7 +90,7 @@ static struct sp_error *find_sources(struct sp_script *script)
 			places[i] = teller_places(tellers[i]);
 	}
 	if (!error)
-		error = place_cache_find_sources(&script->place_cache, places, count, count);
+		error = place_sources_find(&script->place_sources, places, count, count);
 	for (unsigned int i = 0; i < count; i++)
 		sp_teller_free(tellers[i]);
 	return error;
@@ -107,8 +107,8 @@ static struct sp_error *prepare(struct sp_script *script)
 				      .chains = chains};
 	ctx_begin_step(script->ctx, SP_STEP_MAPPINGS, 0);
 	TRY(pass_one_read(&pass, &script->read));
-	TRY(place_cache_init(&script->place_cache, sp_reader_info(script->reader),
-			     script->read.machine, script->read.resolver, &script->options));
+	TRY(place_sources_init(&script->place_sources, sp_reader_info(script->reader),
+			       script->read.machine, script->read.resolver, &script->options));
 	script->nameless = calloc(machine_module_count(script->read.machine) + 1,
 				  sizeof(*script->nameless));
 	NEED(script->nameless);
@@ -123,7 +123,7 @@ static struct sp_error *prepare(struct sp_script *script)
 	TRY(make_batches(script));
 	size_t batches = sp_script_batch_count(script);
 	ctx_begin_step(script->ctx, SP_STEP_NAMES, batches);
-	if (script->order.count && place_cache_needs_sources(&script->place_cache))
+	if (script->order.count && place_sources_are_needed(&script->place_sources))
 		TRY(find_sources(script));
 	ctx_begin_step(script->ctx, SP_STEP_RECORDS, batches);
 	return NULL;
@@ -168,7 +168,7 @@ void sp_script_free(struct sp_script *script)
 		return;
 	vec_deinit(&script->batches);
 	order_deinit(&script->order);
-	place_cache_deinit(&script->place_cache);
+	place_sources_deinit(&script->place_sources);
 	pass_one_deinit(&script->read);
 	free(script->nameless);
 	free(script);

@@ -18,7 +18,7 @@ struct sp_script {
 	struct sp_filter filter;
 	struct sp_files files;
 	struct pass_one_result read;
-	struct place_cache place_cache;
+	struct place_sources place_sources;
 	struct order order;
 	VEC(size_t) batches; /* each batch's first index in `order`, and the end */
 	unsigned int threads;

@@ -57,7 +57,7 @@ struct sp_error *sp_teller_new(struct sp_script *script, struct sp_teller **ret)
 	CLEANUP(cleanup_sp_teller_free) struct sp_teller *teller = calloc(1, sizeof(*teller));
 	NEED(teller);
 	teller->script = script;
-	places_init(&teller->places, &script->place_cache);
+	places_init(&teller->places, &script->place_sources);
 	TRY(stacks_init(&teller->stacks, &script->read.unwinding));
 	TRY(decoder_new(reader_layout(script->reader), &teller->decoder));
 	*ret = take_ptr(teller);
@@ -367,10 +367,10 @@ static struct sp_error *decode_sample(struct sp_teller *teller, bool *shown_ret)
 		item->place = &place->shown;
 	}
 	/* A teller that only collects places has no symbols, so it cannot filter by them. */
-	item->hidden = !teller->script->place_cache.collecting && !place_passes(options, place);
+	item->hidden = !teller->script->place_sources.collecting && !place_passes(options, place);
 	*shown_ret = !item->hidden || options->tell_all;
 	if (!item->hidden && place && place->module && !symbol_is_named(place->symbol) &&
-	    !teller->script->place_cache.collecting)
+	    !teller->script->place_sources.collecting)
 		atomic_fetch_add_explicit(&teller->script->nameless[place->module->index], 1,
 					  memory_order_relaxed);
 	return !item->hidden && options->chains != SP_OFF ? find_chain(teller) : NULL;
@@ -471,5 +471,6 @@ bool sp_teller_code(struct sp_teller *teller, uint64_t ip, void *code, size_t si
 	/* Look up the address in the user's mappings, whatever the sample's mode is. */
 	struct location location = machine_locate(teller->script->read.machine, teller->view,
 						  PERF_RECORD_MISC_USER, ip);
-	return place_cache_code(&teller->script->place_cache, &location, code, size, machine_ret);
+	return place_sources_read_code(&teller->script->place_sources, &location, code, size,
+				       machine_ret);
 }

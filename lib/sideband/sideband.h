@@ -52,7 +52,7 @@ struct sideband {
 	struct jit_files *jit;         /* perf maps and jitdumps */
 	struct sp_losses *losses;      /* losses and throttling */
 	VEC(struct task_count) task_counts;
-	struct lifetimes lifetimes;          /* finished at the end of the pass */
+	struct lifetimes lifetimes;          /* the reporter finishes it after pass two */
 	struct task_states *states;          /* NULL: not wanted */
 	struct sched_samples sched;          /* without events if states are not wanted */
 	struct seen_threads seen;            /* empty if states are not wanted, or `sched` has events */

@@ -37,7 +37,7 @@ struct sp_error *dump_unwind_init(struct unwinding *unwinding,
 				const struct dump_unwind_source *source) SP_MUST_CHECK;
 void dump_unwind_deinit(struct unwinding *unwinding);
 
-/* Whether the event's samples have registers and a stack copy. */
+/* Returns whether the event's samples have registers and a stack copy. */
 static inline bool dump_unwind_has_dump(const struct perf_event_attr *attr)
 {
 	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -48,7 +48,8 @@ static inline bool dump_unwind_has_dump(const struct perf_event_attr *attr)
 #define DUMP_UNWIND_LINK_REGISTER 30
 
 /*
- * Whether the event's samples have the register needed to add a leaf's caller to a frame pointer chain.
+ * Returns whether the event's samples have the register needed to add a leaf's caller to a frame
+ * pointer chain.
  */
 static inline bool dump_unwind_has_leaf(const struct perf_event_attr *attr)
 {

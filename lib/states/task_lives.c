@@ -129,7 +129,7 @@ static size_t split_lost(const struct task_lives *lives, const struct task_piece
 }
 
 size_t task_life_pieces(const struct task_lives *lives, const struct task_life *life, size_t index,
-			struct task_piece *ret)
+			struct task_piece ret[TASK_PIECES])
 {
 	const struct task_event *events = lives->events->items.items + life->first;
 	enum needed needed = needed_before(lives, life, index);
@@ -426,15 +426,15 @@ static enum task_split split_of(const struct task_lives *lives, const struct tas
 	return wakes && wakes * 100 >= outs * WAKES_PERCENT ? TASK_SPLIT_WAKING : TASK_SPLIT_NONE;
 }
 
-struct task_schedstats task_life_schedstats(const struct task_lives *lives, size_t index)
+struct task_schedstats task_life_schedstats(const struct task_lives *lives, size_t life_index)
 {
-	const struct task_life *life = &lives->items.items[index];
+	const struct task_life *life = &lives->items.items[life_index];
 	const struct task_thread *thread =
 		&lives->events->threads.items[life->thread];
 	if (!thread->stat_count)
 		return (struct task_schedstats){0};
 	const struct task_schedstat *items = lives->events->schedstats.items + thread->first_stat;
-	bool is_last = index + 1 == thread->first_life + thread->life_count;
+	bool is_last = life_index + 1 == thread->first_life + thread->life_count;
 	size_t begin = sorted_below(items, thread->stat_count, .time_ns, life->totals.begin_ns);
 	size_t end = is_last ? thread->stat_count
 			     : sorted_below(items, thread->stat_count, .time_ns,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lifetimes of threads, and their states between two events. The state before an event and the state after
- * the event before it must agree; if they do not, records between them were lost.
+ * Lives of threads, and their states between two events. The state before an event and the state
+ * after the event before it must agree; if they do not, records between them were lost.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct task_life {
 	bool ran;            /* without events: it ran all the time */
 };
 
-/* A zeroed struct is empty. Everything is borrowed from struct task_states. */
+/* A zeroed struct is empty. It owns `items`; the other members are borrowed. */
 struct task_lives {
 	VEC(struct task_life) items;
 	const struct task_events *events;
@@ -30,7 +30,7 @@ struct task_lives {
 void task_lives_deinit(struct task_lives *lives);
 
 /*
- * Makes the lifetimes of sorted events, and removes events that do not change a state. Sets the members
+ * Makes the lives of sorted events, and removes events that do not change a state. Sets the members
  * of the totals that are no sums. Returns false when out of memory.
  */
 bool task_lives_make(struct task_lives *lives, struct task_events *events);
@@ -47,11 +47,11 @@ struct task_piece {
 #define TASK_PIECES 3
 
 /*
- * Gets the pieces between the events `index` - 1 and `index` of a life; `index` is at most its count.
- * Returns their number, up to TASK_PIECES.
+ * Gets the pieces between the events `index` - 1 and `index` of a life; `index` is at most its
+ * count. Returns their number.
  */
 size_t task_life_pieces(const struct task_lives *lives, const struct task_life *life, size_t index,
-			struct task_piece *ret);
+			struct task_piece ret[TASK_PIECES]);
 
 /* Counts of schedstat in a life, by time; the last ones may be later than its end. Borrowed. */
 struct task_schedstats {
@@ -59,10 +59,11 @@ struct task_schedstats {
 	size_t count;
 };
 
-struct task_schedstats task_life_schedstats(const struct task_lives *lives, size_t index);
+struct task_schedstats task_life_schedstats(const struct task_lives *lives, size_t life_index);
 
 /* Returns the index for task_life_pieces() of the pieces at a time. */
-size_t task_life_index(const struct task_lives *lives, const struct task_life *life, uint64_t time_ns);
+size_t task_life_index(const struct task_lives *lives, const struct task_life *life,
+		       uint64_t time_ns);
 
 /* Most pieces, if each blocked one is two. */
 #define TASK_SPLIT_PIECES (2 * TASK_PIECES)

@@ -107,8 +107,8 @@ static bool add_event(struct task_states *states, uint32_t pid, uint32_t tid, un
 	return thread && task_events_add(&states->events, thread, kind, time_ns, cpu);
 }
 
-/* Notes the time of a switch, from which a later LOST record of its ring buffer lost records. */
-static bool note_time(struct task_states *states, uint32_t cpu, uint64_t time_ns)
+/* Keeps the time of a switch, from which a later LOST record of its ring buffer lost records. */
+static bool on_switch_time(struct task_states *states, uint32_t cpu, uint64_t time_ns)
 {
 	bool added;
 	if (time_ns < states->round_ns)
@@ -134,7 +134,7 @@ static bool add_switch(struct task_states *states, const struct sp_record *recor
 	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
 	bool preempted = record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 	unsigned int out_kind = preempted ? TASK_EVENT_PREEMPT : TASK_EVENT_OUT;
-	if (!note_time(states, cpu_of(record), id->time_ns))
+	if (!on_switch_time(states, cpu_of(record), id->time_ns))
 		return false;
 	if (!is_thread(id->tid))
 		return true;
@@ -251,7 +251,7 @@ static bool add_lost_note(struct task_states *states, const struct sp_note *note
 	return lost;
 }
 
-static void note_extent(struct task_states *states, uint64_t time_ns)
+static void extend_to(struct task_states *states, uint64_t time_ns)
 {
 	if (time_ns && time_ns < states->first_ns)
 		states->first_ns = time_ns;
@@ -278,8 +278,8 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 	case NOTE_RECORDED:
 		if (note.value_count < note_value_count(NOTE_RECORDED))
 			return true;
-		note_extent(states, note.values[0]);
-		note_extent(states, note.values[1]);
+		extend_to(states, note.values[0]);
+		extend_to(states, note.values[1]);
 		return true;
 	case NOTE_SWITCHES_OFF:
 		if (note.time_ns < states->switches_off_ns)
@@ -302,7 +302,7 @@ struct sp_error *task_states_add(struct task_states *states, const struct sp_rec
 	uint64_t time_ns = record->id.time_ns;
 	struct task_change change;
 	bool done = true;
-	note_extent(states, time_ns);
+	extend_to(states, time_ns);
 	switch (record->type) {
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
@@ -327,7 +327,10 @@ struct sp_error *task_states_add(struct task_states *states, const struct sp_rec
 	return done ? NULL : error_no_memory();
 }
 
-/* Sets the word of a softirq's wake-up. Returns false when out of memory. */
+/*
+ * Gets the word of a softirq's wake-up: the number of its kernel stack and thread, interned, or
+ * TASK_WAKE_SOFTIRQ without these, or if there are too many. Returns false when out of memory.
+ */
 static bool softirq_word(struct task_states *states, const struct task_switched *switched,
 			 uint32_t *ret)
 {
@@ -385,8 +388,8 @@ struct sp_error *task_states_add_switch(struct task_states *states, const struct
 	uint32_t cpu = switched->cpu < TASK_CPU_UNKNOWN ? switched->cpu : TASK_CPU_UNKNOWN;
 	bool runs = switched->kind == TASK_SWITCH_SEEN || switched->kind == TASK_SWITCH_WAKER;
 	bool wakes = switched->kind == TASK_SWITCH_WAKE;
-	note_extent(states, switched->time_ns);
-	if (!runs && !wakes && !note_time(states, cpu, switched->time_ns))
+	extend_to(states, switched->time_ns);
+	if (!runs && !wakes && !on_switch_time(states, cpu, switched->time_ns))
 		return error_no_memory();
 	if (!is_thread(switched->tid))
 		return NULL;

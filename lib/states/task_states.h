@@ -137,7 +137,7 @@ bool task_states_known(const struct task_states *states);
 /* Returns whether single events, by the recorder's notes, were disabled for a time. */
 bool task_states_partly_off(const struct task_states *states);
 
-/* Begin and end of the recording, by its records. */
+/* Return the begin and end of the recording, by its records. */
 uint64_t task_states_first_ns(const struct task_states *states);
 uint64_t task_states_last_ns(const struct task_states *states);
 

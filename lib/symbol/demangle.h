@@ -19,5 +19,5 @@ const char *demangle(const char *name, struct arena *arena);
  */
 const char *demangle_whole(const char *name, struct arena *arena);
 
-/* Whether this build has a demangler of C++, Rust and D. */
+/* Returns whether this build has a demangler of C++, Rust and D. */
 bool demangle_available(void);

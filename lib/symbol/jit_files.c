@@ -94,7 +94,7 @@ static struct jit_file *find(struct jit_files *files, const struct jit_file_plac
 	return file;
 }
 
-static void use(struct jit_files *files, uint64_t memory)
+static void charge(struct jit_files *files, uint64_t memory)
 {
 	files->left -= memory < files->left ? memory : files->left;
 }
@@ -130,7 +130,7 @@ static struct sp_error *read_map(struct jit_files *files, const struct jit_file_
 	TRY(perfmap_take(&from, &file->map));
 	/* Each process may have a link to one file: text without functions is not free, either. */
 	uint64_t memory = perfmap_memory(file->map), least = size / 8;
-	use(files, memory > least ? memory : least);
+	charge(files, memory > least ? memory : least);
 	return NULL;
 }
 
@@ -144,7 +144,7 @@ static struct sp_error *read_dump(struct jit_files *files, const struct jit_file
 	dump->key = place->key;
 	if (place->root && *place->root && !(dump->root = strdup(place->root)))
 		return error_no_memory();
-	use(files, jitdump_memory(dump));
+	charge(files, jitdump_memory(dump));
 	file->dump = take_ptr(dump);
 	return NULL;
 }

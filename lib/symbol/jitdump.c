@@ -344,7 +344,7 @@ static bool read_unwind(struct jitdump_reader *reading, struct cursor *at, uint6
  * Sets dump->began from the first record. The header's time may be of another clock (V8 writes
  * microseconds since 1970), so it is used only if it is shortly before the first record's time.
  */
-static void note_begin(struct jitdump_reader *reading, uint64_t time)
+static void set_begin(struct jitdump_reader *reading, uint64_t time)
 {
 	uint64_t before = time - reading->timestamp;
 	if (reading->timed)
@@ -387,7 +387,7 @@ static struct sp_error *read_next(struct jitdump_reader *reading, uint64_t *offs
 	 */
 	uint64_t end = *offset + size;
 	bool bad = false, good = true;
-	note_begin(reading, time);
+	set_begin(reading, time);
 	switch (id) {
 	case RECORD_LOAD:
 		good = read_load(reading, &at, time, end, &bad);

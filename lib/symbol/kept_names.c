@@ -208,7 +208,9 @@ void kept_names_store(struct sp_names *kept, const struct source_env *env, struc
 	struct sp_error *error = NULL;
 	pthread_mutex_lock(&kept->lock);
 	bool found = names->log.points.count || names->diagnosis.problem == RESOLVER_TOO_LARGE;
-	bool good = !found || name_log_store(&names->log, names, kept->store);
+	const struct stored_key key = binary_stored_key(names->module);
+	bool good = !found || name_log_store(&names->log, &key, &names->diagnosis,
+					     &names->lines_diagnosis, kept->store);
 	if (good)
 		error = store_file(kept, env, names->module);
 	const struct module *module = names->module;

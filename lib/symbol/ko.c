@@ -63,8 +63,9 @@ static bool ends_with(const char *text, const char *end)
 	return size >= end_size && !strcmp(text + size - end_size, end);
 }
 
-static struct sp_error *read_whole(const char *root, const char *path, uint8_t **ret,
-				   size_t *size_ret)
+/* Reads a packed file. The caller frees *ret. */
+static struct sp_error *read_packed(const char *root, const char *path, uint8_t **ret,
+				    size_t *size_ret)
 {
 	CLEANUP_CLOSE int fd = -1;
 	struct stat status;
@@ -89,7 +90,7 @@ static struct sp_error *open_packed(const char *root, const char *path, bool is_
 	CLEANUP_FREE uint8_t *packed = NULL;
 	uint8_t *bytes;
 	size_t size, packed_size;
-	struct sp_error *error = read_whole(root, path, &packed, &packed_size);
+	struct sp_error *error = read_packed(root, path, &packed, &packed_size);
 	uint64_t most = error ? 0 : extent_unpacked_max(packed_size);
 	if (most > MODULE_SIZE_MAX)
 		most = MODULE_SIZE_MAX;

@@ -10,6 +10,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/module_names.c lib/symbol/module_names.h \
+	lib/symbol/name_log.c lib/symbol/name_log.h \
 	lib/symbol/namesake_keys.c lib/symbol/namesake_keys.h \
 	lib/symbol/module_namesakes.c lib/symbol/module_namesakes.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
@@ -17,7 +18,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/fde_ranges.c lib/symbol/fde_ranges.h \
 	lib/symbol/resolver.c lib/symbol/resolver.h \
 	lib/symbol/source.h \
-	lib/symbol/source_code.c \
+	lib/symbol/source_bpf.c \
 	lib/symbol/source_elf.c \
 	lib/symbol/source_jitdump.c \
 	lib/symbol/source_kallsyms.c \
@@ -30,7 +31,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_vmlinux.c \
 	lib/symbol/address_cache.c lib/symbol/address_cache.h \
 	lib/symbol/locked_resolver.c lib/symbol/locked_resolver.h \
-	lib/symbol/source_places.c lib/symbol/source_places.h \
+	lib/symbol/line_places.c lib/symbol/line_places.h \
 	lib/symbol/symbol_table.c lib/symbol/symbol_table.h
 UNIT_TESTS += \
 	tests/unit/test_address_cache.c \

@@ -15,5 +15,5 @@ struct sp_error *recorded_index_new(const struct recorded_symbols *recorded,
 				    struct recorded_index **ret) SP_MUST_CHECK;
 void recorded_index_free(struct recorded_index *index);
 
-/* Whether `index` (may be NULL) lists the module as a file of interpreted DEX code. */
+/* Returns whether `index` (may be NULL) lists the module as a file of interpreted DEX code. */
 bool recorded_is_dex(const struct recorded_index *index, const struct module *module);

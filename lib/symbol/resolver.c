@@ -26,7 +26,7 @@ static const struct source *const sources[] = {
 	&source_elf,
 	&source_jitdump,
 	&source_perfmap,
-	&source_code,
+	&source_bpf,
 	&source_python,
 	/* The kernel; its modules. */
 	&source_vmlinux_given,
@@ -88,7 +88,7 @@ static int compare_use(const void *a, const void *b)
 	       u64_order(x->module->index, y->module->index);
 }
 
-/* Gives all names back to those that are kept. Files with most samples are stored first. */
+/* Stores the logged names, those of files with most samples first, and gives all names back. */
 static void give_names(struct resolver *resolver)
 {
 	struct sp_names *kept = resolver->env.options.names;

@@ -31,7 +31,10 @@ struct resolver_options {
 	const uint8_t *kernel_build_id;         /* the recorded kernel's */
 	size_t kernel_build_id_size;            /* 0: unknown */
 	uint64_t until_ns;                      /* end of the recording, in ns since 1970; 0: unknown */
-	struct sp_names *names; /* keeps names for the next resolver; NULL: none are kept */
+	/*
+	 * Keeps names for the next resolver, and stores them if kept_names_set_store() was called.
+	 */
+	struct sp_names *names; /* NULL: none are kept */
 	struct stored *stored;  /* names and files in the recording; NULL: none */
 	struct jit_files *jit;  /* perf maps and jitdumps; NULL: the resolver has its own */
 	/*
@@ -72,9 +75,9 @@ struct location resolver_locate(const struct resolver *resolver, const struct ma
 				const struct code_address *address);
 
 /*
- * The symbol at a location; NULL where no function is known. resolver_problem() says why there
- * is no name. Resolve each distinct location once. Calls for different modules may
- * run in different threads at the same time; calls for one module may not.
+ * Returns the symbol at a location; NULL if no function is known, for the reason that
+ * resolver_problem() returns. Resolve each distinct location once. Threads may call it at the same
+ * time for different modules, but not for one.
  */
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location);
 
@@ -91,7 +94,10 @@ const struct symbol *resolver_find_gap(struct resolver *resolver, const struct l
  */
 bool resolver_vaddr(struct resolver *resolver, const struct location *location, uint64_t *ret);
 
-/* Whether memory was short for a name: a NULL result then does not mean that there is no symbol. */
+/*
+ * Returns whether memory was short for a name: a NULL result then does not mean that there is no
+ * symbol.
+ */
 bool resolver_no_memory(const struct resolver *resolver);
 
 /*
@@ -137,8 +143,8 @@ struct source_frames {
 };
 
 /*
- * Whether resolver_sources() may find anything for the module. Reads only enough to detect debug
- * information. Thread-safe as resolver_find().
+ * Returns whether resolver_sources() may find anything for the module. Reads only enough to detect
+ * debug information. Thread-safe as resolver_find().
  */
 bool resolver_has_sources(struct resolver *resolver, const struct module *module, uint32_t pid);
 

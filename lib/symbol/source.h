@@ -120,5 +120,5 @@ struct source {
 /* Returns the remedy for a module's ELF file without symbols or debug information. */
 const char *source_debug_remedy(const struct source_env *env, const struct module *module);
 
-extern const struct source source_code, source_elf, source_jitdump, source_kallsyms, source_ko,
+extern const struct source source_bpf, source_elf, source_jitdump, source_kallsyms, source_ko,
 	source_perfmap, source_python, source_recorded, source_vmlinux_found, source_vmlinux_given;

@@ -11,8 +11,8 @@
 #include "times/wait_reason.h"
 
 /*
- * Time of one sample, by its mode, or a part of it: what a wait has of one slice. SP_MODE_CPU sets
- * only the first members, and `stratum` if the sample is timed.
+ * Time of one sample, by its mode, or a part of it: that of a wait in one slice. The weigher sets
+ * `weight`; SP_MODE_CPU also `lifetime`, and for scaled clocks `is_timed` and `stratum`.
  */
 struct sample_time {
 	bool shown;        /* in a range of --time */
@@ -20,7 +20,7 @@ struct sample_time {
 	uint64_t begin_ns; /* a wait's begin, or the sample's time; 0: unknown */
 	uint64_t step_ns;  /* time within the slice, for key `time`; 0: unknown */
 	uint64_t end_ns;   /* a wait's end */
-	uint32_t lifetime; /* LIFETIME_NONE: the thread's states are not known */
+	uint32_t lifetime; /* index of task_states_totals(); LIFETIME_NONE: states are not known */
 	struct stratum_id stratum; /* waits have that of all classes */
 	uint32_t wait_class;       /* 0: none, or the thread's states are not known */
 	uint64_t weight;

@@ -157,7 +157,7 @@ bool times_mostly_waits(const struct times *times, uint32_t lifetime)
 	       of->runnable_ns <= of->blocked_ns;
 }
 
-void times_note_place(struct times *times, uint32_t lifetime, uint32_t place, uint64_t ns)
+void times_add_place(struct times *times, uint32_t lifetime, uint32_t place, uint64_t ns)
 {
 	struct time_rest *rest = &times->strata.rests[times->slices.first[lifetime]];
 	rest->placed_ns = weight_add(rest->placed_ns, ns);

@@ -245,7 +245,7 @@ bool times_mostly_waits(const struct times *times, uint32_t lifetime);
 
 /* Adds the time for which a lifetime was blocked at a place; PLACE_HELD_UP: by locks and disks. */
 #define PLACE_HELD_UP 0
-void times_note_place(struct times *times, uint32_t lifetime, uint32_t place, uint64_t ns);
+void times_add_place(struct times *times, uint32_t lifetime, uint32_t place, uint64_t ns);
 
 /* Returns whether times_leave_out_idle() has left out a thread; not LIFETIME_NONE's. */
 bool times_leaves_out(const struct times *times, uint32_t lifetime);

@@ -25,7 +25,7 @@ static struct sp_error *check(const struct times *times)
 
 /*
  * A wake-up without a wait counts, with weight 0: the thread had not left its CPU, or was woken
- * before.
+ * before. Without switches, no wait is known, and each wake-up weighs 1.
  */
 static bool weigh(const struct times *times, const struct sp_record *record,
 		  struct sample_time *ret)
@@ -39,7 +39,7 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 		.step_ns = record->sample.time_ns,
 		.end_ns = record->sample.time_ns,
 		.lifetime = LIFETIME_NONE,
-		.stratum = stratum_of_waits(SLICE_NONE, 0),
+		.stratum = stratum_of_waits(SLICE_NONE, 0), /* one for all: nothing is scaled */
 		.weight = !times->states,
 		.is_timed = true,
 		.waits = 1,
@@ -87,15 +87,15 @@ static size_t split_leaf(const struct timed_leaf *leaf, struct leaf_part ret[TIM
 static void add_totals(const struct times *times, const struct state_sums *leaves,
 		       struct state_sums *all, struct state_whole *whole)
 {
-	/* Wake-ups of recordings without switches weigh 1 ns, far less than those with switches. */
-	bool counted = whole->counts || !state_sums_total(&whole->sums);
+	/* Weights are counts if no recording has switches, neither this one nor those before. */
+	bool only_counts = whole->counts || !state_sums_total(&whole->sums);
 	uint64_t blocked = 0, ended = state_sums_total(all);
 	(void)leaves;
 	for (size_t i = 0; times->states && i < task_states_count(times->states); i++)
 		if (!times_leaves_out(times, i))
 			blocked = weight_add(blocked,
 					     task_states_totals(times->states, i)->blocked_ns);
-	whole->counts = !times->states && counted;
+	whole->counts = !times->states && only_counts;
 	if (blocked > ended)
 		whole->unended_ns = weight_add(whole->unended_ns, blocked - ended);
 }

@@ -32,8 +32,8 @@ bool value_extent(const struct trace_sample *sample, const struct format_field *
 		  struct extent *ret);
 
 /*
- * Whether all fields of a format are in its sample. Dynamic fields may overlap, but not so often
- * that their text would become huge.
+ * Returns whether all fields of a format are in its sample. Dynamic fields may overlap, but not so
+ * often that their text would become huge.
  */
 bool value_fields_fit(const struct trace_sample *sample, const struct format *format);
 

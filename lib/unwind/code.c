@@ -101,7 +101,7 @@ bool code_is_open(const struct code *code)
 }
 
 /* Keeps the first error for code_problem(). */
-static void note_error(struct code *code, struct sp_error *error)
+static void add_error(struct code *code, struct sp_error *error)
 {
 	if (!error)
 		return;
@@ -130,16 +130,16 @@ static struct image *open_file(struct code *code)
 	struct sp_error *error =
 		shared->files.open(shared->files.arg, code->module, code->pid, &image);
 	if (error) {
-		note_error(code, error);
+		add_error(code, error);
 		return NULL;
 	}
 	if (!image)
-		note_error(code,
-			   error_new(SP_ERROR_NOT_FOUND, "%s is not at hand", code->module->path));
+		add_error(code,
+			  error_new(SP_ERROR_NOT_FOUND, "%s is not at hand", code->module->path));
 	else if (!is_usable(code, image))
-		note_error(code, error_new(SP_ERROR_UNSUPPORTED,
-				    "%s is for another machine than the recording's",
-				    image->path));
+		add_error(code,
+			  error_new(SP_ERROR_UNSUPPORTED,
+				    "%s is for another machine than the recording's", image->path));
 	else
 		return image;
 	image_free(image);
@@ -153,10 +153,10 @@ static void read_eh_frame(struct code *code)
 		return;
 	GElf_Ehdr elf_header;
 	code->entry = gelf_getehdr(code->image->elf, &elf_header) ? elf_header.e_entry : 0;
-	note_error(code, call_frames_read_eh(&code->frames, code->image));
+	add_error(code, call_frames_read_eh(&code->frames, code->image));
 	struct pclntab table;
 	struct sp_error *error = pclntab_read(code->image, &table);
-	note_error(code, error ?: frame_sizes_make(&table, &code->go));
+	add_error(code, error ?: frame_sizes_make(&table, &code->go));
 	pclntab_deinit(&table);
 	if (atomic_load(&code->shared->open_count) >= OPEN_EARLY) {
 		image_release_file(code->image);
@@ -180,10 +180,10 @@ static void read_debug_frame(struct code *code)
 		error = files->debug(files->arg, code->module, image, call_frames_has_debug,
 				     &debug);
 	if (error || !debug || !is_usable(code, debug)) {
-		note_error(code, error);
+		add_error(code, error);
 		return;
 	}
-	note_error(code, call_frames_read_debug(&code->frames, debug));
+	add_error(code, call_frames_read_debug(&code->frames, debug));
 	image_release_file(debug);
 	code->debug_image = take_ptr(debug);
 }
@@ -242,7 +242,7 @@ static void read_symbols(struct code *code)
 		struct elf_symbol symbol;
 		struct sp_error *error = symtab_open(image, image, kinds[i], &symtab);
 		if (error) {
-			note_error(code, error);
+			add_error(code, error);
 			continue;
 		}
 		while (symtab_next(&symtab, &symbol) && add_symbol(code, &symbol))

@@ -112,38 +112,39 @@ uint32_t repair_add_node(struct repair *repair, const struct repair_node *node)
 }
 
 /* Returns one of a thread's two roots; NONE when out of memory or room. */
-static uint32_t root_of(struct repair *repair, uint64_t name, bool whole)
+static uint32_t root_of(struct repair *repair, uint64_t thread_id, bool whole)
 {
 	/* The roots' hashes differ only by `whole`. */
-	struct repair_node root = {.hash = hash_pair(hash_u64(name), 0x7265706169720000 + whole),
-				   .ip = name, .parent = NONE, .thread = NONE};
+	struct repair_node root = {
+		.hash = hash_pair(hash_u64(thread_id), 0x7265706169720000 + whole),
+		.ip = thread_id, .parent = NONE, .thread = NONE};
 	uint32_t known = repair_find(repair, root.hash);
 	return known == NONE ? repair_add_node(repair, &root) : known;
 }
 
 /* Returns the thread's index, added if new; NONE when out of memory. */
-static uint32_t thread_of(struct repair *repair, uint64_t name)
+static uint32_t thread_of(struct repair *repair, uint64_t thread_id)
 {
 	uint32_t last = repair->last_thread;
-	if (last < repair->threads.count && repair->threads.items[last].name == name)
+	if (last < repair->threads.count && repair->threads.items[last].id == thread_id)
 		return last;
-	const uint32_t *known = u64map_find(&repair->thread_of, name);
+	const uint32_t *known = u64map_find(&repair->thread_of, thread_id);
 	if (known) {
 		repair->last_thread = *known;
 		return *known;
 	}
 	if (!vec_reserve(&repair->threads, repair->threads.count + 1) ||
-	    !u64map_put(&repair->thread_of, name, repair->threads.count, NULL))
+	    !u64map_put(&repair->thread_of, thread_id, repair->threads.count, NULL))
 		return NONE;
 	*vec_push(&repair->threads) =
-		(struct thread){.name = name, .whole = NONE, .truncated = NONE};
+		(struct thread){.id = thread_id, .whole = NONE, .truncated = NONE};
 	repair->last_thread = (uint32_t)repair->threads.count - 1;
 	return repair->last_thread;
 }
 
-static bool has_trees(const struct repair *repair, uint32_t thread)
+static bool has_trees(const struct repair *repair, uint32_t index)
 {
-	return repair->threads.items[thread].truncated != NONE;
+	return repair->threads.items[index].truncated != NONE;
 }
 
 /*
@@ -151,7 +152,7 @@ static bool has_trees(const struct repair *repair, uint32_t thread)
  * memory or room. The search begins at the innermost frame, because most of a path is usually
  * known.
  */
-static uint32_t add_path(struct repair *repair, uint32_t root, uint32_t thread,
+static uint32_t add_path(struct repair *repair, uint32_t root, uint32_t index,
 			 const struct unwind_frame *frames, size_t count)
 {
 	uint64_t hash = repair->nodes.items[root].hash;
@@ -175,7 +176,7 @@ static uint32_t add_path(struct repair *repair, uint32_t root, uint32_t thread,
 			.ip = frame->ip,
 			.sp = packed_sp(frame),
 			.parent = at,
-			.thread = thread,
+			.thread = index,
 		});
 	}
 	return at;
@@ -190,13 +191,13 @@ static bool can_be_key(const struct unwind_frame *frames)
 	return !frames[0].exact || frames[1].sp - frames[0].sp >= LARGE_FRAME;
 }
 
-static bool push_whole(struct repair *repair, uint32_t thread, uint64_t time_ns, uint32_t node)
+static bool push_whole(struct repair *repair, uint32_t index, uint64_t time_ns, uint32_t node)
 {
 	struct repair_stack *stack = has_room(repair) ? vec_push(&repair->stacks) : NULL;
 	if (!stack)
 		return false;
 	*stack = (struct repair_stack){
-		.time_ns = time_ns, .thread = thread, .key = NONE, .node = node, .whole = node};
+		.time_ns = time_ns, .thread = index, .key = NONE, .node = node, .whole = node};
 	return true;
 }
 
@@ -206,17 +207,17 @@ struct stack_path {
 };
 
 /* Adds a stack of a log. `words`: its difference from the previous one. */
-static bool add_logged(struct repair *repair, uint32_t thread, const uint64_t *words,
+static bool add_logged(struct repair *repair, uint32_t index, const uint64_t *words,
 		       struct stack_path *path)
 {
 	size_t shared = words[1] >> 32, count = shared + (uint32_t)words[1];
-	uint32_t at = shared ? path->items[shared - 1] : repair->threads.items[thread].whole;
+	uint32_t at = shared ? path->items[shared - 1] : repair->threads.items[index].whole;
 	bool room = vec_reserve(path, count);
 	for (size_t i = shared; i < count && room; i++) {
 		const uint64_t *frame = words + 2 + 2 * (i - shared);
 		struct repair_node node = {
 			.hash = path_hash(repair->nodes.items[at].hash, frame[0], frame[1]),
-			.ip = frame[0], .sp = frame[1], .parent = at, .thread = thread,
+			.ip = frame[0], .sp = frame[1], .parent = at, .thread = index,
 		};
 		at = repair_find(repair, node.hash);
 		if (at == NONE)
@@ -224,17 +225,17 @@ static bool add_logged(struct repair *repair, uint32_t thread, const uint64_t *w
 		room = at != NONE;
 		path->items[i] = at;
 	}
-	return room && push_whole(repair, thread, words[0], at);
+	return room && push_whole(repair, index, words[0], at);
 }
 
-/* Moves a log's stacks to its thread's tree. Returns false when out of memory or room. */
-static bool add_log(struct repair *repair, uint32_t thread, const struct log *log)
+/* Adds a log's stacks to its thread's tree. Returns false when out of memory or room. */
+static bool add_log(struct repair *repair, uint32_t index, const struct log *log)
 {
 	struct stack_path path = {0};
 	bool room = true;
 	for (const struct log_block *block = log->first; block && room; block = block->next)
 		for (size_t i = 0; i < block->count && room;) {
-			room = add_logged(repair, thread, block->words + i, &path);
+			room = add_logged(repair, index, block->words + i, &path);
 			i += 2 + 2 * (size_t)(uint32_t)block->words[i + 1];
 		}
 	vec_deinit(&path);
@@ -248,10 +249,10 @@ static void drop_log(struct repair *repair, struct thread *thread)
 }
 
 /* Drops logs of other threads for memory: the thread that needs it comes first. */
-static bool make_room(struct repair *repair, uint32_t thread)
+static bool make_room(struct repair *repair, uint32_t index)
 {
 	for (size_t i = 0; i < repair->threads.count && !has_room(repair); i++)
-		if (i != thread)
+		if (i != index)
 			drop_log(repair, &repair->threads.items[i]);
 	return has_room(repair);
 }
@@ -263,8 +264,8 @@ static bool make_trees(struct repair *repair, uint32_t index)
 		return true;
 	struct thread *thread = &repair->threads.items[index];
 	(void)make_room(repair, index);
-	thread->whole = root_of(repair, thread->name, true);
-	thread->truncated = thread->whole == NONE ? NONE : root_of(repair, thread->name, false);
+	thread->whole = root_of(repair, thread->id, true);
+	thread->truncated = thread->whole == NONE ? NONE : root_of(repair, thread->id, false);
 	if (thread->truncated == NONE)
 		return false;
 	(void)add_log(repair, index, &thread->log); /* limited by memory */
@@ -285,27 +286,29 @@ static bool add_to_log(struct repair *repair, uint32_t index, uint64_t time_ns,
 	return added;
 }
 
-static uint32_t add_whole(struct repair *repair, uint32_t thread, uint64_t time_ns,
+static uint32_t add_whole(struct repair *repair, uint32_t index, uint64_t time_ns,
 			  const struct unwind_frame *frames, size_t count)
 {
 	size_t skip = count > 1 && !can_be_key(frames);
 	frames += skip;
 	count -= skip;
-	if (!has_trees(repair, thread))
-		return add_to_log(repair, thread, time_ns, frames, count) ? REPAIR_WHOLE : REPAIR_NONE;
-	if (!make_room(repair, thread))
+	if (!has_trees(repair, index))
+		return add_to_log(repair, index, time_ns, frames, count) ? REPAIR_WHOLE
+									 : REPAIR_NONE;
+	if (!make_room(repair, index))
 		return REPAIR_NONE;
-	uint32_t node = add_path(repair, repair->threads.items[thread].whole, thread, frames, count);
-	return node != NONE && push_whole(repair, thread, time_ns, node) ? REPAIR_WHOLE : REPAIR_NONE;
+	uint32_t node = add_path(repair, repair->threads.items[index].whole, index, frames, count);
+	return node != NONE && push_whole(repair, index, time_ns, node) ? REPAIR_WHOLE
+									: REPAIR_NONE;
 }
 
-uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
+uint32_t repair_add(struct repair *repair, uint64_t thread_id, uint64_t time_ns,
 		    const struct unwind_frame *frames, const struct unwind_result *result)
 {
 	bool whole = result->end == UNWIND_COMPLETE;
 	if (!result->count || (!whole && result->end != UNWIND_TRUNCATED))
 		return REPAIR_NONE;
-	uint32_t index = thread_of(repair, thread);
+	uint32_t index = thread_of(repair, thread_id);
 	if (index == NONE)
 		return REPAIR_NONE;
 	if (whole)
@@ -327,10 +330,10 @@ uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 	return (uint32_t)repair->stacks.count - 1;
 }
 
-/* Moves both roots of a thread, or its log. Returns false when out of memory or room. */
+/* Adds a thread of another repair: its roots or log. Returns false when out of memory or room. */
 static bool merge_thread(struct repair *repair, const struct thread *thread, uint32_t *merged)
 {
-	uint32_t index = thread_of(repair, thread->name);
+	uint32_t index = thread_of(repair, thread->id);
 	if (index == NONE || (thread->truncated != NONE && !make_trees(repair, index)))
 		return false;
 	struct thread *to = &repair->threads.items[index];
@@ -354,7 +357,7 @@ static void merge_stack(struct repair *repair, const struct repair *from,
 	copy.node = stack->node == NONE ? NONE : merged[stack->node];
 	if (copy.node != NONE) {
 		const uint32_t *thread =
-			u64map_find(&repair->thread_of, from->threads.items[stack->thread].name);
+			u64map_find(&repair->thread_of, from->threads.items[stack->thread].id);
 		copy.thread = *thread;
 		copy.key = stack->key == NONE ? NONE : merged[stack->key];
 		copy.whole = stack->whole == NONE ? NONE : copy.node;
@@ -390,7 +393,7 @@ bool repair_merge(struct repair *repair, const struct repair *from, uint32_t *of
 			copy.parent = merged[node->parent];
 			if (node->thread != NONE)
 				copy.thread = *u64map_find(&repair->thread_of,
-							   from->threads.items[node->thread].name);
+							   from->threads.items[node->thread].id);
 			at = repair_add_node(repair, &copy);
 		}
 		merged[i] = at;
@@ -401,7 +404,10 @@ bool repair_merge(struct repair *repair, const struct repair *from, uint32_t *of
 	return threads && room;
 }
 
-/* Writes the frames from a node to the root, except the first `skip`. Returns their number. */
+/*
+ * Writes at most `limit` of the frames from a node to the root, except the first `skip`. Returns
+ * the number of all of them.
+ */
 static size_t copy_path(const struct repair *repair, uint32_t at, size_t skip,
 			struct unwind_frame *frames, size_t limit)
 {
@@ -460,10 +466,10 @@ static void copy_newest(const struct repair *repair, struct repair *copy)
 		if (!vec_reserve(&frames, result.count))
 			break;
 		copy_path(repair, stack->whole, 0, frames.items, result.count);
-		uint64_t name = repair->threads.items[stack->thread].name;
-		uint32_t thread = thread_of(copy, name);
-		if (thread != NONE && make_trees(copy, thread))
-			repair_add(copy, name, stack->time_ns, frames.items, &result);
+		uint64_t thread_id = repair->threads.items[stack->thread].id;
+		uint32_t index = thread_of(copy, thread_id);
+		if (index != NONE && make_trees(copy, index))
+			repair_add(copy, thread_id, stack->time_ns, frames.items, &result);
 	}
 	vec_deinit(&frames);
 	/* The oldest comes first again: the next trim begins at the end, too. */

@@ -33,10 +33,10 @@ void repair_free(struct repair *repair);
 /*
  * Stores an unwound stack. Returns the number of a TRUNCATED one, REPAIR_WHOLE for a COMPLETE one,
  * and REPAIR_NONE if it is not stored, because it ended otherwise or there is no more room. If all
- * stacks of a thread are complete, they cost almost nothing. `thread` identifies a thread while its
- * address space is the same (for example tid and view together). Times may come in any order.
+ * stacks of a thread are complete, they cost almost nothing. `thread_id` identifies a thread while
+ * its address space is the same (for example tid and view together). Times may come in any order.
  */
-uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
+uint32_t repair_add(struct repair *repair, uint64_t thread_id, uint64_t time_ns,
 		    const struct unwind_frame *frames, const struct unwind_result *result);
 
 /*
@@ -54,14 +54,14 @@ bool repair_complete(struct repair *repair);
 
 /*
  * Writes the whole stack, innermost frame first, at most `limit` frames. Returns the number of its
- * frames; 0: there is no such stack.
+ * frames, also of those beyond `limit`; 0: there is no such stack.
  */
 size_t repair_frames(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
 		     size_t limit);
 
 /*
- * Writes the frames that were missing, innermost first, at most `limit` of them. Returns their number;
- * 0: the stack stays truncated.
+ * Writes the frames that were missing, innermost first, at most `limit` of them. Returns the number
+ * of all that were missing; 0: the stack stays truncated.
  */
 size_t repair_outer(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
 		    size_t limit);

@@ -26,7 +26,7 @@
 
 /* A truncated stack to complete. */
 struct truncated_stack {
-	uint64_t thread_name;
+	uint64_t thread_id;
 	uint64_t sp, ip; /* the key's; sp without EXACT */
 	uint64_t time_ns;
 	uint32_t key, thread, stack;
@@ -36,7 +36,7 @@ struct truncated_stack {
 static int compare_jobs(const void *a, const void *b)
 {
 	const struct truncated_stack *x = a, *y = b;
-	return u64_order(x->thread_name, y->thread_name) ?: u64_order(y->sp, x->sp)
+	return u64_order(x->thread_id, y->thread_id) ?: u64_order(y->sp, x->sp)
 		?: u64_order(x->ip, y->ip) ?: u64_order(x->time_ns, y->time_ns)
 		?: u64_order(x->stack, y->stack);
 }
@@ -55,7 +55,7 @@ struct completion {
 static int compare_turns(const void *a, const void *b)
 {
 	const struct repair_turn *x = a, *y = b;
-	return u64_order(x->thread_name, y->thread_name) ?: u64_order(x->time_ns, y->time_ns)
+	return u64_order(x->thread_id, y->thread_id) ?: u64_order(x->time_ns, y->time_ns)
 		?: u64_order(x->stack, y->stack);
 }
 
@@ -71,7 +71,7 @@ static bool make_turns(struct completion *completion)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		turns[i] = (struct repair_turn){
-			.thread_name = repair->threads.items[repair->stacks.items[i].thread].name,
+			.thread_id = repair->threads.items[repair->stacks.items[i].thread].id,
 			.time_ns = repair->stacks.items[i].time_ns,
 			.stack = i,
 		};
@@ -95,7 +95,7 @@ static bool make_jobs(struct completion *completion)
 		if (!job)
 			return false;
 		*job = (struct truncated_stack){
-			.thread_name = repair->threads.items[stack->thread].name,
+			.thread_id = repair->threads.items[stack->thread].id,
 			.sp = repair->nodes.items[stack->key].sp & ~EXACT,
 			.ip = repair->nodes.items[stack->key].ip,
 			.time_ns = stack->time_ns,
@@ -170,7 +170,7 @@ static size_t whole_turn(const struct completion *completion, size_t turn, int s
 		at = (at & ~(size_t)63) + (size_t)(step > 0 ? __builtin_ctzll(word)
 							     : 63 - __builtin_clzll(word));
 		if (at >= completion->repair->stacks.count ||
-		    completion->turns[at].thread_name != completion->turns[turn].thread_name)
+		    completion->turns[at].thread_id != completion->turns[turn].thread_id)
 			return SIZE_MAX;
 		return at;
 	}
@@ -227,8 +227,7 @@ static uint32_t neighbour(const struct completion *completion, const struct trun
 	size_t at = completion->turn_of[job->stack];
 	for (size_t away = 0; away < most; away++) {
 		at += (size_t)step; /* before the first: huge */
-		if (at >= repair->stacks.count ||
-		    completion->turns[at].thread_name != job->thread_name)
+		if (at >= repair->stacks.count || completion->turns[at].thread_id != job->thread_id)
 			return NONE;
 		uint32_t whole = repair->stacks.items[completion->turns[at].stack].whole;
 		if (whole != NONE && !repair->stacks.items[completion->turns[at].stack].by_visits)

@@ -14,10 +14,10 @@
 /* A frame in a tree of stacks. Callers have lower numbers than their callees. */
 struct repair_node {
 	uint64_t hash;   /* hash of the path from the root, which identifies the node */
-	uint64_t ip;     /* instruction pointer; of a root, the thread */
+	uint64_t ip;     /* instruction pointer; of a root, the thread's id */
 	uint64_t sp;     /* stack pointer, and the flag EXACT */
 	uint32_t parent; /* node of the caller; NONE: a root */
-	uint32_t thread; /* thread of a tree of complete stacks; NONE: a root, or a truncated stack */
+	uint32_t thread; /* index, in a tree of complete stacks; NONE: a root, or truncated */
 };
 
 struct repair_slot {
@@ -27,7 +27,7 @@ struct repair_slot {
 
 struct repair_stack {
 	uint64_t time_ns;
-	uint32_t thread;
+	uint32_t thread; /* index in repair.threads */
 	uint32_t key;   /* outermost node; NONE: the stack was complete from the start */
 	uint32_t node;  /* innermost node in the tree to which it was added; NONE: not stored */
 	uint32_t whole; /* innermost node in the tree of complete stacks; NONE: not complete */
@@ -57,7 +57,7 @@ struct log {
 };
 
 struct thread {
-	uint64_t name;
+	uint64_t id; /* repair_add() */
 	uint32_t whole, truncated; /* roots of the thread's trees; NONE: no stack was truncated, and
 				    * complete ones are in the log */
 	struct log log;
@@ -70,9 +70,9 @@ struct repair {
 	size_t slot_count;
 	VEC(struct repair_stack) stacks;
 	VEC(struct thread) threads;
-	struct u64map thread_of; /* thread -> index in threads */
+	struct u64map thread_of; /* id -> index in threads */
 	uint32_t tried;          /* number of stacks that repair_complete() has tried */
-	uint32_t last_thread;    /* thread of the newest stack */
+	uint32_t last_thread;    /* index of the newest stack's thread */
 	size_t log_bytes;        /* bytes in the logs of all threads */
 	VEC(uint64_t) hashes;    /* buffer of one call */
 };

@@ -79,7 +79,7 @@ static void count_stacks(struct visits *visits, const struct repair_turn *turns)
 	for (size_t i = 0; i < repair->stacks.count; i++) {
 		const struct repair_turn *turn = &turns[i];
 		uint32_t whole = repair->stacks.items[turn->stack].whole;
-		if (i && turn->thread_name != turns[i - 1].thread_name)
+		if (i && turn->thread_id != turns[i - 1].thread_id)
 			last = NONE;
 		if (whole == NONE)
 			continue;

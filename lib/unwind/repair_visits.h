@@ -16,7 +16,7 @@ struct node_visits {
 
 /* A stack among those of its thread. */
 struct repair_turn {
-	uint64_t thread_name, time_ns;
+	uint64_t thread_id, time_ns;
 	uint32_t stack;
 };
 

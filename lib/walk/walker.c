@@ -295,7 +295,7 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	return NULL;
 }
 
-void walker_note_excess(struct walker *walker, const struct raw_record *raw, size_t excess)
+void walker_set_excess(struct walker *walker, const struct raw_record *raw, size_t excess)
 {
 	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->base_offset)
 		return;
@@ -319,7 +319,7 @@ static void check_sample(struct walker *walker, const struct raw_record *raw)
 	struct sp_error *error = decoder_decode(walker->decoder, raw, &record);
 	/* An error is ignored here: the caller decodes the sample again, and gets the same error. */
 	if (!error)
-		walker_note_excess(walker, raw, decoder_excess(walker->decoder));
+		walker_set_excess(walker, raw, decoder_excess(walker->decoder));
 	sp_error_free(error);
 }
 

@@ -70,8 +70,8 @@ void walker_prefetch(const struct walker *walker, size_t size);
 struct sp_error *walker_seek(struct walker *walker) SP_MUST_CHECK;
 
 /*
- * Notes that the last record is a sample with fields that end `excess` bytes before its size. If
+ * States that the last record is a sample with fields that end `excess` bytes before its size. If
  * records begin there, the next call of walker_next() continues with them, and the reader becomes
  * exact (reader_is_exact()).
  */
-void walker_note_excess(struct walker *walker, const struct raw_record *raw, size_t excess);
+void walker_set_excess(struct walker *walker, const struct raw_record *raw, size_t excess);

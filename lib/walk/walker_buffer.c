@@ -60,7 +60,7 @@ static void set_content(struct walker *walker, uint64_t offset, const uint8_t *b
 void walker_close_window(struct walker *walker)
 {
 	if (walker->window.is_open)
-		mapping_close(walker->mapping, walker->window.begin, walker->window.size);
+		file_mapping_close(walker->mapping, walker->window.begin, walker->window.size);
 	walker->window.is_open = false;
 }
 
@@ -74,7 +74,7 @@ static bool open_window(struct walker *walker, uint64_t offset)
 		return false;
 	if (size > WINDOW_SIZE)
 		size = WINDOW_SIZE;
-	const uint8_t *bytes = mapping_open(walker->mapping, begin, size);
+	const uint8_t *bytes = file_mapping_open(walker->mapping, begin, size);
 	if (!bytes) {
 		walker->unmapped_end = begin + size;
 		return false;

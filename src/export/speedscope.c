@@ -320,7 +320,8 @@ static bool check_size(const struct report *report)
 		size += stacks_size(report->timelines[i]);
 	if (size <= SIZE_MAX_BYTES)
 		return true;
-	diag_say("the file would have about %" PRIu64 " MB, which speedscope cannot read", size >> 20);
+	diag_print("the file would have about %" PRIu64 " MB, which speedscope cannot read",
+		   size >> 20);
 	diag_more("--time selects a part; -o FILE.pb.gz, which has no times, is small");
 	return false;
 }

@@ -277,11 +277,11 @@ static bool listing_write(const struct report *report, struct head *head, FILE *
 		size_t private = listing.roots.private_count;
 		const char *plural = listing.read == 1 ? "" : "s";
 		if (private)
-			diag_say("the page contains %zu source file%s, without %zu private or "
-				 "hidden (for all: --source=.)",
-				 listing.read, plural, private);
+			diag_print("the page contains %zu source file%s, without %zu private or "
+				   "hidden (for all: --source=.)",
+				   listing.read, plural, private);
 		else
-			diag_say("the page contains %zu source file%s", listing.read, plural);
+			diag_print("the page contains %zu source file%s", listing.read, plural);
 	}
 	for (size_t i = 0; i < listing.paths.count; i++)
 		free(listing.texts[i]);

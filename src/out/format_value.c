@@ -172,8 +172,8 @@ enum term_style share_style(double share)
 	return share >= HOT_SHARE ? TERM_HOT : share >= WARM_SHARE ? TERM_WARM : TERM_PLAIN;
 }
 
-void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t own,
-		   double *low_ret, double *high_ret)
+void share_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t own, double *low_ret,
+		  double *high_ret)
 {
 	double share = weight->share.value, part = (double)weight->weight;
 	/* Whole of the shares: weight of all samples, or of all that pass the filters. */

@@ -66,7 +66,7 @@ const char *name_shorten(const struct term *term, const char *name, int width, c
  * Computes the least and greatest possible share if up to `missing` weight is missing in total, and up
  * to `own` of it belongs to this row.
  */
-void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t own,
+void share_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t own,
 		   double *low_ret, double *high_ret);
 
 #endif

@@ -28,7 +28,7 @@ static void write_bounds(struct json *json, const struct sp_weight *weight, uint
 			 uint64_t own, bool total)
 {
 	double low, high;
-	format_bounds(weight, missing, own, &low, &high);
+	share_bounds(weight, missing, own, &low, &high);
 	json_double(json, total ? "total_least" : "self_least", low);
 	json_double(json, total ? "total_most" : "self_most", high);
 }

@@ -194,7 +194,7 @@ static void add_bounds(const struct sp_profile *profile, struct clauses *clauses
 	double low, high;
 	if (!profile->missing_weight || !profile->weight)
 		return;
-	format_bounds(&half, profile->missing_weight, profile->missing_weight, &low, &high);
+	share_bounds(&half, profile->missing_weight, profile->missing_weight, &low, &high);
 	if (high - low >= 0.01)
 		add_clause(clauses, "samples are missing: 50%% may in truth be %s to %s",
 			   format_share_short(low, low_text), format_share_short(high, high_text));

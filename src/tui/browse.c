@@ -447,7 +447,7 @@ int browse_run(const struct browse_source *source, struct report_result *first)
 		if (browse.error)
 			diag_error(browse.error);
 		else
-			diag_say("%s", browse.message);
+			diag_print("%s", browse.message);
 		free(level);
 		return 1;
 	}

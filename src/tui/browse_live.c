@@ -72,7 +72,7 @@ static bool keeps_window(const struct browse *browse)
 	       level->has_time || (line && (line->open || line->depth));
 }
 
-static void note_failure(struct browse *browse, const struct sp_error *error)
+static void show_failure(struct browse *browse, const struct sp_error *error)
 {
 	browse_note(browse, "cannot analyse the next window, so this one stays: %s",
 		    error ? sp_error_message(error) : "no thread can be created");
@@ -88,7 +88,7 @@ static void start(struct browse *browse)
 	if (refresh->runs)
 		return;
 	if (refresh->next.count || refresh->job.error)
-		note_failure(browse, refresh->job.error);
+		show_failure(browse, refresh->job.error);
 	sp_error_free(refresh->job.error);
 	recordings_close(&refresh->next);
 	live->on_end(live->arg, 0, true);
@@ -113,7 +113,7 @@ static void finish(struct browse *browse, bool shows)
 		return;
 	}
 	if (failed)
-		note_failure(browse, refresh->job.error);
+		show_failure(browse, refresh->job.error);
 	sp_error_free(refresh->job.error);
 	for (size_t i = 0; i < refresh->count; i++)
 		report_result_free(refresh->results[i]);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* View of a text that the text commands print, too. */
-#include "memory.h"
 #include "tui/browse_state.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include "memory.h"
+
+/* Lines above the text: its title, and an empty one. */
+#define HEAD_LINES 2
 
 /* Makes the text, for the present width. */
 static bool fit_text(struct browse *browse)
@@ -18,26 +21,32 @@ static bool fit_text(struct browse *browse)
 	return true;
 }
 
-static void draw_text(struct browse *browse, int row, int count)
+static const char *skip_lines(const char *text, size_t count)
 {
-	const char *text = browse->text.text;
-	for (size_t i = 0; i < browse->text.top; i++) {
+	for (; count; count--) {
 		text += strcspn(text, "\n");
 		text += *text == '\n';
 	}
-	browse_draw_plain(browse, row, 0, browse->text.title, false);
-	browse_draw_lines(browse, row + 2, count - 2, text);
-	if (browse->text.place >= browse->text.hot.count || count < 3)
-		return;
-	size_t marked = browse->text.hot.items[browse->text.place].line;
-	if (marked < browse->text.top || marked >= browse->text.top + (size_t)(count - 2))
-		return;
-	for (size_t i = browse->text.top; i < marked; i++)
-		text += strcspn(text, "\n") + 1;
-	screen_line(browse->screen, row + 2 + (int)(marked - browse->text.top), 0, text, true);
+	return text;
 }
 
-/* Shows a hot line, with some lines before it. */
+static void draw_text(struct browse *browse, int row, int count)
+{
+	const char *text = skip_lines(browse->text.text, browse->text.top);
+	browse_draw_plain(browse, row, 0, browse->text.title, false);
+	row += HEAD_LINES;
+	count -= HEAD_LINES;
+	browse_draw_lines(browse, row, count, text);
+	if (browse->text.place >= browse->text.hot.count || count < 1)
+		return;
+	size_t marked = browse->text.hot.items[browse->text.place].line;
+	if (marked < browse->text.top || marked >= browse->text.top + (size_t)count)
+		return;
+	marked -= browse->text.top;
+	screen_line(browse->screen, row + (int)marked, 0, skip_lines(text, marked), true);
+}
+
+/* Shows the hot line at a place in the list, with some lines before it. */
 static void show_hot(struct browse *browse, size_t place)
 {
 	struct browse_text *text = &browse->text;
@@ -62,9 +71,10 @@ static void show_next_hot(struct browse *browse)
 	show_hot(browse, browse->text.place + 1);
 }
 
-static void show_last_hot(struct browse *browse)
+static void show_previous_hot(struct browse *browse)
 {
-	show_hot(browse, browse->text.place - 1);
+	/* Before the first is none. */
+	show_hot(browse, browse->text.place ? browse->text.place - 1 : SIZE_MAX);
 }
 
 static void move_text(struct browse *browse, long lines)
@@ -81,7 +91,7 @@ static const struct binding text_keys[] = {
 	{SCREEN_KEY_LEFT, NULL, NULL, browse_close},
 	{SCREEN_KEY_ENTER, NULL, NULL, browse_close},
 	{'\t', "Tab", "in code: the next hottest instruction", show_next_hot},
-	{SCREEN_KEY_BACK_TAB, "Shift-Tab", "in code: the one before", show_last_hot},
+	{SCREEN_KEY_BACK_TAB, "Shift-Tab", "in code: the one before", show_previous_hot},
 	{'H', "H", "in code: the hottest instruction", show_hottest},
 	{0, NULL, NULL, NULL},
 };

@@ -131,7 +131,7 @@ static bool load(struct curses *curses)
 #endif
 #undef LOAD
 	if (!found) {
-		diag_say("the browser needs %s, which cannot be loaded", LIBRARY);
+		diag_print("the browser needs %s, which cannot be loaded", LIBRARY);
 		diag_more("install libncursesw%d", NCURSES_VERSION_MAJOR);
 	}
 	return found;
@@ -217,7 +217,7 @@ static bool open_terminal(struct screen *screen)
 	restoration.size = 0;
 	if (!isatty(STDOUT_FILENO) || (!isatty(STDIN_FILENO) && !screen->keys) ||
 	    tcgetattr(STDOUT_FILENO, &restoration.modes)) {
-		diag_say("the browser needs a terminal; 'sprof report' prints text");
+		diag_print("the browser needs a terminal; 'sprof report' prints text");
 		return false;
 	}
 	/* ncurses would prefer these to the terminal's size, which changes. */
@@ -235,7 +235,7 @@ static bool open_terminal(struct screen *screen)
 	if (screen->terminal)
 		screen->curses.endwin();
 	handle_fatal_signals(false);
-	diag_say("the browser cannot use a terminal of type '%s' (TERM)", name ?: "");
+	diag_print("the browser cannot use a terminal of type '%s' (TERM)", name ?: "");
 	diag_more("set TERM to the terminal's type, or use 'sprof report'");
 	return false;
 }

@@ -6,7 +6,7 @@
 
 struct screen *screen_open(void)
 {
-	diag_say("this sprof was built without the browser");
+	diag_print("this sprof was built without the browser");
 	diag_more("install libncurses-dev, and build with --with-ncurses=yes");
 	return NULL;
 }

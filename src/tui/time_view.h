@@ -62,6 +62,10 @@ struct sp_time_span time_view_span(const struct time_view *view);
 /* Moves the cursor to a place of the screen. Returns false if there is no column. */
 bool time_view_point(struct time_view *view, int row, int column);
 
+/*
+ * Draws in `count` lines from row `first`. Scrolls to the selected lane, and keeps the place for
+ * time_view_point().
+ */
 void time_view_draw(struct time_view *view, struct screen *screen, int first, int count);
 
 #endif

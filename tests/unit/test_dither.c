@@ -220,7 +220,7 @@ static double spread_of(uint64_t hz, uint64_t max_hz, void (*change)(struct even
 				  .clock_id = CLOCK_MONOTONIC};
 	if (change)
 		change(&plan);
-	return plan_dither(&plan, max_hz);
+	return plan_dither_spread(&plan, max_hz);
 }
 
 static void of_tasks(struct event_plan *plan)

@@ -581,16 +581,16 @@ TEST(a_trigger_occurs)
 	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, false))
 		skip_test("no permission to open events");
 	struct trigger *trigger = &f.control.trigger;
-	ck_assert(!trigger_drain(trigger));
+	ck_assert(!trigger_occurred(trigger));
 	ok_or_fail(trigger_plan(trigger, f.ctx, &f.config.rights, f.config.cpus.items[0], "page-faults"));
 	ok_or_fail(trigger_open(trigger, &(struct trigger_places){
 		f.config.cpus.items, f.config.cpus.count, &tid, 1, f.config.rights.page_size}));
 	ck_assert_uint_eq(trigger->ring_count, f.config.cpus.count);
-	(void)trigger_drain(trigger);
+	(void)trigger_occurred(trigger);
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert(page != MAP_FAILED);
 	*(volatile char *)page = 1;
-	ck_assert(trigger_drain(trigger));
+	ck_assert(trigger_occurred(trigger));
 	munmap(page, 4096);
 	fixture_deinit(&f);
 }

@@ -47,28 +47,29 @@ TEST(windows_show_the_file)
 {
 	struct file_mapping mapping;
 	int fd = make_file(files_path("data"));
-	mapping_init(&mapping);
-	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE));
-	mapping_begin(&mapping, fd);
-	const uint8_t *all = mapping_open(&mapping, 0, SIZE);
-	const uint8_t *end = mapping_open(&mapping, 2 * MAPPING_ALIGN, SIZE - 2 * MAPPING_ALIGN);
+	file_mapping_init(&mapping);
+	ck_assert_ptr_null(file_mapping_open(&mapping, 0, SIZE));
+	file_mapping_begin(&mapping, fd);
+	const uint8_t *all = file_mapping_open(&mapping, 0, SIZE);
+	const uint8_t *end =
+		file_mapping_open(&mapping, 2 * MAPPING_ALIGN, SIZE - 2 * MAPPING_ALIGN);
 	ck_assert_int_eq(all != NULL, has_leases());
 	ck_assert_int_eq(end != NULL, has_leases());
 	for (uint64_t i = 0; all && i < SIZE; i++)
 		ck_assert_uint_eq(all[i], content(i));
-	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE + 1));
-	ck_assert_ptr_null(mapping_open(&mapping, 1, 100));
-	ck_assert_ptr_null(mapping_open(&mapping, 1024 * MAPPING_ALIGN, 1));
+	ck_assert_ptr_null(file_mapping_open(&mapping, 0, SIZE + 1));
+	ck_assert_ptr_null(file_mapping_open(&mapping, 1, 100));
+	ck_assert_ptr_null(file_mapping_open(&mapping, 1024 * MAPPING_ALIGN, 1));
 	if (all)
-		mapping_close(&mapping, 0, SIZE);
+		file_mapping_close(&mapping, 0, SIZE);
 	for (uint64_t i = 2 * MAPPING_ALIGN; end && i < SIZE; i++)
 		ck_assert_uint_eq(end[i - 2 * MAPPING_ALIGN], content(i));
-	mapping_end(&mapping);
-	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE));
+	file_mapping_end(&mapping);
+	ck_assert_ptr_null(file_mapping_open(&mapping, 0, SIZE));
 	if (end)
-		mapping_close(&mapping, 2 * MAPPING_ALIGN, SIZE - 2 * MAPPING_ALIGN);
+		file_mapping_close(&mapping, 2 * MAPPING_ALIGN, SIZE - 2 * MAPPING_ALIGN);
 	ck_assert_ptr_null(mapping.bytes);
-	mapping_deinit(&mapping);
+	file_mapping_deinit(&mapping);
 	close(fd);
 }
 
@@ -77,13 +78,13 @@ TEST(a_file_open_for_writing_is_not_mapped)
 	struct file_mapping mapping;
 	int fd = make_file(files_path("data"));
 	int writer = open(files_path("data"), O_WRONLY | O_CLOEXEC);
-	mapping_init(&mapping);
-	mapping_begin(&mapping, fd);
-	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE));
+	file_mapping_init(&mapping);
+	file_mapping_begin(&mapping, fd);
+	ck_assert_ptr_null(file_mapping_open(&mapping, 0, SIZE));
 	close(writer);
-	mapping_begin(&mapping, fd);
-	ck_assert_int_eq(mapping_open(&mapping, 0, SIZE) != NULL, has_leases());
-	mapping_deinit(&mapping);
+	file_mapping_begin(&mapping, fd);
+	ck_assert_int_eq(file_mapping_open(&mapping, 0, SIZE) != NULL, has_leases());
+	file_mapping_deinit(&mapping);
 	close(fd);
 }
 
@@ -110,24 +111,24 @@ TEST(truncation_waits_until_windows_are_closed)
 {
 	struct file_mapping mapping;
 	int fd = make_file(files_path("data"));
-	mapping_init(&mapping);
-	mapping_begin(&mapping, fd);
-	const uint8_t *all = mapping_open(&mapping, 0, SIZE);
+	file_mapping_init(&mapping);
+	file_mapping_begin(&mapping, fd);
+	const uint8_t *all = file_mapping_open(&mapping, 0, SIZE);
 	if (!all)
 		skip_test("no leases on this file system");
 	int end = truncate_by_another(files_path("data"), 1);
 	ck_assert(!is_done(end, 200));
 	for (uint64_t i = 0; i < SIZE; i++)
 		ck_assert_uint_eq(all[i], content(i));
-	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE));
+	ck_assert_ptr_null(file_mapping_open(&mapping, 0, SIZE));
 	ck_assert(!is_done(end, 50));
-	mapping_close(&mapping, 0, SIZE);
+	file_mapping_close(&mapping, 0, SIZE);
 	ck_assert(is_done(end, 20000));
 	int status;
 	wait(&status);
 	ck_assert_int_eq(status, 0);
-	ck_assert_ptr_null(mapping_open(&mapping, 0, 1));
-	mapping_deinit(&mapping);
+	ck_assert_ptr_null(file_mapping_open(&mapping, 0, 1));
+	file_mapping_deinit(&mapping);
 	close(fd);
 }
 

@@ -312,12 +312,12 @@ TEST(collectors_are_known_by_name_and_file)
 	struct symbol symbol = {.name = "gc_collect_main.constprop.0",
 				.raw_name = "gc_collect_main.constprop.0"};
 	const struct frame frame = {.module = &module, .symbol = &symbol};
-	ck_assert(names_is_collector(&frame));
+	ck_assert(frame_is_collector(&frame));
 	symbol.raw_name = symbol.name = "_PyGC_Collect";
-	ck_assert(names_is_collector(&frame));
+	ck_assert(frame_is_collector(&frame));
 	symbol.raw_name = symbol.name = "gc_collect_mainly";
-	ck_assert(!names_is_collector(&frame));
+	ck_assert(!frame_is_collector(&frame));
 	symbol.raw_name = symbol.name = "gc_collect_main";
 	module.name = "program";
-	ck_assert(!names_is_collector(&frame));
+	ck_assert(!frame_is_collector(&frame));
 }

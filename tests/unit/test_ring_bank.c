@@ -47,18 +47,18 @@ static uint64_t round_bytes_of(const struct fixture *fixture, size_t cpu)
 	return ring_bank_end(&fixture->bank, cpu) - ring_bank_ring(&fixture->bank, cpu)->tail;
 }
 
-TEST(a_round_ends_where_its_snapshot_was_taken)
+TEST(a_round_ends_where_the_rings_ended)
 {
 	struct fixture fixture;
 	set_up(&fixture);
 	produce(&fixture, 0, 4, 104);
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	produce(&fixture, 0, 1, 104);
 	produce(&fixture, 2, 1, 104);
 	ck_assert_uint_eq(round_bytes_of(&fixture, 0), 4 * 104);
 	ck_assert_uint_eq(round_bytes_of(&fixture, 2), 0);
 	ck_assert_uint_eq(ring_bank_round_bytes(&fixture.bank), 4 * 104);
-	ring_bank_snapshot(&fixture.bank, false);
+	ring_bank_end_round(&fixture.bank, false);
 	ck_assert_uint_eq(ring_bank_round_bytes(&fixture.bank), 0);
 	ck_assert(!fixture.bank.was_full);
 	tear_down(&fixture);
@@ -70,14 +70,14 @@ TEST(a_limit_gives_each_ring_its_share_of_whole_records)
 	set_up(&fixture);
 	produce(&fixture, 0, 40, 104);
 	produce(&fixture, 1, 20, 104);
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	ck_assert(ring_bank_limit(&fixture.bank, 30 * 104));
 	ck_assert_uint_eq(round_bytes_of(&fixture, 0), 20 * 104);
 	ck_assert_uint_eq(round_bytes_of(&fixture, 1), 10 * 104);
 	/* Half a record more is no record more. */
 	ck_assert(ring_bank_limit(&fixture.bank, 30 * 104 + 103));
 	ck_assert_uint_eq(ring_bank_round_bytes(&fixture.bank), 30 * 104);
-	/* A limit is of the snapshot, not of the limit before. */
+	/* A limit is of the whole round, not of the limit before. */
 	ck_assert(ring_bank_limit(&fixture.bank, UINT64_MAX));
 	ck_assert_uint_eq(ring_bank_round_bytes(&fixture.bank), 60 * 104);
 	ck_assert(!ring_bank_limit(&fixture.bank, 0));
@@ -93,7 +93,7 @@ TEST(the_fullest_ring_gets_the_room_that_is_no_share)
 	produce(&fixture, 0, 1, 2048);
 	produce(&fixture, 1, 3, 2048);
 	produce(&fixture, 2, 1, 2048);
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	ck_assert(ring_bank_limit(&fixture.bank, 2048));
 	ck_assert_uint_eq(round_bytes_of(&fixture, 0), 0);
 	ck_assert_uint_eq(round_bytes_of(&fixture, 1), 2048);
@@ -111,7 +111,7 @@ TEST(a_limit_in_time_ends_all_rings_at_one_time)
 		ck_assert(memory_ring_produce(&fixture.samples[0], 104, 10 * i + 10));
 		ck_assert(memory_ring_produce(&fixture.samples[2], 104, 10 * i + 11));
 	}
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	ck_assert_uint_eq(ring_bank_limit_in_time(&fixture.bank, &fields, 4 * 104 - 1), 21);
 	ck_assert_uint_eq(round_bytes_of(&fixture, 0), 2 * 104);
 	ck_assert_uint_eq(round_bytes_of(&fixture, 2), 104);
@@ -126,24 +126,24 @@ TEST(rings_without_room_for_a_record_were_full)
 {
 	struct fixture fixture;
 	set_up(&fixture);
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	ck_assert(!fixture.bank.was_full && !fixture.bank.metadata_was_full);
 	produce(&fixture, 1, 1032, 64);
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	ck_assert(fixture.bank.was_full);
 	ck_assert(fixture.bank.reads[1].was_full && !fixture.bank.reads[0].was_full);
 	/* Without a later record, none can report the loss. */
 	ring_release(ring_bank_ring(&fixture.bank, 1), ring_bank_end(&fixture.bank, 1));
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	ck_assert(fixture.bank.reads[1].was_full);
 	produce(&fixture, 1, 1, 64);
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	ck_assert(!fixture.bank.reads[1].was_full && fixture.bank.was_full);
 	/* Not the last: one that has room comes after it. */
 	while (fixture.metadata[1].size - fixture.metadata[1].page.data_head > 4352)
 		ck_assert(memory_ring_produce(&fixture.metadata[1], 64, 1));
 	ck_assert(memory_ring_produce(&fixture.metadata[1], 64, 1));
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	ck_assert(fixture.bank.metadata_was_full);
 	tear_down(&fixture);
 }
@@ -158,14 +158,14 @@ TEST(changed_records_are_read_from_a_copy)
 	ok_or_fail(rewrite_rename(&fixture.bank.rewrite, 7, (struct rewrite_name){.listed = 1}));
 	ok_or_fail(ring_bank_copy_changed(&fixture.bank));
 	produce(&fixture, 1, 2, 104);
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	ck_assert_ptr_ne(ring_bank_ring(&fixture.bank, 1), &fixture.bank.samples[1]);
 	ck_assert_uint_eq(round_bytes_of(&fixture, 1), 2 * 104);
 	ck_assert_int_eq(ring_bank_fd(&fixture.bank), -1);
 	/* The ring before the copy can be full. */
 	ck_assert(!fixture.bank.was_full);
 	produce(&fixture, 1, 1032, 64);
-	ring_bank_snapshot(&fixture.bank, true);
+	ring_bank_end_round(&fixture.bank, true);
 	ck_assert(fixture.bank.was_full);
 	tear_down(&fixture);
 }

@@ -112,7 +112,7 @@ static void put(struct fixture *f, const struct perf_event_attr *attr, uint32_t 
 static void round_of(struct fixture *f)
 {
 	f->wrote = false;
-	ring_bank_snapshot(&f->bank, true);
+	ring_bank_end_round(&f->bank, true);
 	ok_or_fail(sample_path_write(&f->path, &f->bank, &f->batch, &f->wrote));
 	ok_or_fail(batch_flush(&f->batch));
 }
@@ -141,7 +141,7 @@ TEST(a_limit_leaves_samples_for_the_next_round)
 	set_up(&f, &plain);
 	for (uint64_t i = 1; i <= 10; i++)
 		put(&f, &plain, 0, i);
-	ring_bank_snapshot(&f.bank, true);
+	ring_bank_end_round(&f.bank, true);
 	ck_assert(ring_bank_limit(&f.bank, ring_bank_round_bytes(&f.bank) / 2));
 	ok_or_fail(sample_path_write(&f.path, &f.bank, &f.batch, &f.wrote));
 	ok_or_fail(batch_flush(&f.batch));
@@ -158,7 +158,7 @@ TEST(times_are_shifted_once_though_a_limit_ends_the_round)
 	f.bank.rewrite.shift_ns = 100;
 	for (uint64_t i = 1; i <= 3; i++)
 		put(&f, &plain, 0, 1000 * i);
-	ring_bank_snapshot(&f.bank, true);
+	ring_bank_end_round(&f.bank, true);
 	ck_assert(ring_bank_limit(&f.bank, ring_bank_round_bytes(&f.bank) / 2));
 	ok_or_fail(sample_path_write(&f.path, &f.bank, &f.batch, &f.wrote));
 	ok_or_fail(batch_flush(&f.batch));
@@ -184,7 +184,7 @@ TEST(stack_copies_return_as_call_chains)
 	dumps.sample_regs_user = call_graph_registers(machine.machine);
 	set_up(&f, &dumps);
 	f.batch.copy_all = true;
-	ok_or_fail(sample_path_unwind(&f.path, &options));
+	ok_or_fail(sample_path_enable_unwinding(&f.path, &options));
 	for (uint64_t i = 1; i <= 50; i++)
 		put(&f, &dumps, i % CPUS, i);
 	round_of(&f);

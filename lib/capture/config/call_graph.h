@@ -56,5 +56,5 @@ struct sp_error *call_graph_choose(const struct call_graph_facts *facts, struct 
 				   struct call_graph *graph_ret,
 				   struct ring_pages *pages_ret) SP_MUST_CHECK;
 
-/* Whether a ring of that size has room for two samples, with their stack copies. */
+/* Returns whether a ring of that size has room for two samples, with their stack copies. */
 bool call_graph_has_room(const struct call_graph *graph, uint64_t ring_bytes);

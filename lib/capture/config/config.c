@@ -57,7 +57,7 @@ static struct sp_error *note_lock_in(const struct event_plan *plan, bool dithers
 	struct sp_lock_in lock_in;
 	size_t i = 0;
 	while (i < plan->sample_count &&
-	       ((dithers && plan_dithers(plan, i)) ||
+	       ((dithers && plan_event_dithers(plan, i)) ||
 		!sp_lock_in_find(&plan->samples[i].attr, clock_tick_hz(), &lock_in)))
 		i++;
 	if (i == plan->sample_count)
@@ -115,7 +115,7 @@ struct sp_error *config_plan(const struct event_kernel *kernel, const struct sp_
 	TRY(event_filters_check(kernel, ctx, plan, request->cpu));
 	TRY(notes_add_planned(notes, &plan->notes));
 	if (options->sampling.dither != SP_OFF)
-		config->dither = plan_dither(plan, config->rights.max_sample_hz);
+		config->dither = plan_dither_spread(plan, config->rights.max_sample_hz);
 	if (config->dither > 0)
 		TRY(notes_add(notes, NOTE_DITHERED, NULL, 1000 * (1 - config->dither),
 			      1000 * (1 + config->dither)));

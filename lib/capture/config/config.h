@@ -63,7 +63,7 @@ struct capture_config {
 	uint64_t kept_registers;        /* user_registers that were requested */
 	struct off_cpu off_cpu;
 	bool switches; /* the last event has SWITCH records, see events_add_switches() */
-	double dither;                   /* how far rates of clocks vary, see plan_dither() */
+	double dither;                  /* variation of the rates of clocks: plan_dither_spread() */
 	bool switches_limited;          /* they are recorded only while they are few */
 };
 
@@ -105,7 +105,10 @@ struct sp_error *config_request(const struct capture_config *config,
 				const struct capture_options *options, enum event_start start,
 				struct notes *notes, struct event_request *ret) SP_MUST_CHECK;
 
-/* Size of an event's stack copies as requested; the plan may have more. `event`: its index. */
+/*
+ * Returns the size of an event's stack copies as requested; the plan may have more. `event`: its
+ * index.
+ */
 uint32_t config_stack_bytes(const struct capture_config *config, size_t event);
 
 /* Plans the events. Fails as event_plan_make() and event_filters_check(). */

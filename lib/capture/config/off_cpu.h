@@ -49,7 +49,7 @@ struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_c
  */
 bool off_cpu_has_outside_wakers(const struct off_cpu *off_cpu, const struct event_plan *plan);
 
-/* Whether the kernel refuses stacks of context switches. */
+/* Returns whether the kernel refuses stacks of context switches. */
 bool off_cpu_is_refused(const struct off_cpu *off_cpu, const struct event_plan *plan);
 
 /* Interval of stack snapshots. */

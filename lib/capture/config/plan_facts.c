@@ -26,13 +26,13 @@ uint64_t plan_rate_hz(const struct event_plan *plan)
 	return 1000000000 / attr->sample_period;
 }
 
-bool plan_dithers(const struct event_plan *plan, size_t event)
+bool plan_event_dithers(const struct event_plan *plan, size_t event)
 {
 	const struct perf_event_attr *attr = &plan->samples[event].attr;
 	return attr_is_clock(attr) && attr->freq && attr->sample_freq;
 }
 
-double plan_dither(const struct event_plan *plan, uint64_t max_hz)
+double plan_dither_spread(const struct event_plan *plan, uint64_t max_hz)
 {
 	double least = 0;
 	if (!plan->cpu_wide || plan->clock_id == EVENT_CLOCK_KERNEL ||
@@ -44,7 +44,7 @@ double plan_dither(const struct event_plan *plan, uint64_t max_hz)
 		double hz = (double)plan->samples[i].attr.sample_freq * (1 + DITHER_DROPPED);
 		if (plan->samples[i].in_cgroup)
 			return 0;
-		if (!plan_dithers(plan, i))
+		if (!plan_event_dithers(plan, i))
 			continue;
 		double most = (double)max_hz / hz - 1;
 		most = most > DITHER_MOST ? DITHER_MOST : most;

@@ -25,5 +25,5 @@ struct stack_copies stack_copies_choose(const struct call_graph *graph, const st
  */
 uint32_t stack_copies_largest(uint64_t ring_bytes, uint64_t freq_hz, uint32_t small);
 
-/* Whether rings have room for such copies from the beginning. */
+/* Returns whether rings have room for such copies from the beginning. */
 bool stack_copies_are_roomy(uint64_t ring_bytes, uint64_t freq_hz, uint32_t large);

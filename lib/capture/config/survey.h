@@ -23,7 +23,7 @@ struct sp_error *target_survey(const struct sp_ctx *ctx, const struct capture_op
 			       struct target_survey *ret) SP_MUST_CHECK;
 
 /*
- * Whether at least half of the functions set up a frame pointer, by their call frame information. False
- * without this information.
+ * Returns whether at least half of the functions set up a frame pointer, by their call frame
+ * information. False without this information.
  */
 bool image_keeps_frame_pointers(struct image *image);

@@ -57,7 +57,7 @@ struct sp_error *dither_open(struct dither *dither, const struct capture_config 
 		NEED(u64map_put(&dither->cpus, cpus->items[j], j, NULL));
 	for (size_t i = 0; i < plan->sample_count; i++) {
 		uint64_t mean_ns = record_clock_period_ns(&plan->samples[i].attr);
-		if (!plan_dithers(plan, i))
+		if (!plan_event_dithers(plan, i))
 			continue;
 		for (size_t j = 0; j < events[i].id_count; j++)
 			NEED(u64map_put(&dither->ids, events[i].ids[j], dither->count, NULL));

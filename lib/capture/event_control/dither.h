@@ -51,7 +51,7 @@ struct dither {
 	size_t count;
 	struct u64map ids;   /* id in the file -> index of the event's first log */
 	struct u64map cpus;  /* number of a CPU -> its index, which is added to it */
-	double spread;       /* see plan_dither() */
+	double spread;       /* see plan_dither_spread() */
 	uint64_t mean_ns;    /* mean time between changes */
 	uint64_t interval_ns; /* from the last change to the next; 0: all CPUs are quiet */
 	bool is_drawn;       /* the interval is new: the session sets its timer */

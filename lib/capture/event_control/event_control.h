@@ -108,8 +108,8 @@ struct sp_error *event_control_switch(struct event_control *control, size_t inde
 				      uint64_t now_ns, const struct note_records *to) SP_MUST_CHECK;
 
 /*
- * Whether suspended waits leave out wake-ups with user stacks, too: outside events sample all
- * wake-ups, and -e does not name the event.
+ * Returns whether suspended waits leave out wake-ups with user stacks, too: outside events sample
+ * all wake-ups, and -e does not name the event.
  */
 bool event_control_thins_wakeups(const struct event_control *control);
 
@@ -128,7 +128,7 @@ struct sp_error *event_control_note_off(const struct event_control *control,
 struct sp_error *event_control_fit_copies(struct event_control *control,
 					  const struct alternate_seen *seen, uint64_t now_ns) SP_MUST_CHECK;
 
-/* Whether large events can be enabled as soon as a stack needs them. */
+/* Returns whether large events can be enabled as soon as a stack needs them. */
 bool event_control_can_grow(const struct event_control *control, uint64_t now_ns);
 
 /* Lowers the rate while too many samples are lost, and notes it. `seen`: sums since the begin. */

@@ -49,7 +49,7 @@ struct sp_error *schedule_restart(struct schedule *schedule, uint64_t now_ns) SP
 /* Returns when the next change is; 0: never. */
 uint64_t schedule_next_ns(const struct schedule *schedule);
 
-/* Whether the next change enables events. */
+/* Returns whether the next change enables events. */
 static inline bool schedule_next_is_on(const struct schedule *schedule)
 {
 	return !(schedule->next & 1);

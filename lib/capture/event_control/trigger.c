@@ -90,7 +90,7 @@ struct sp_error *trigger_reopen(struct trigger *trigger, size_t cpu_index)
 	return error;
 }
 
-bool trigger_drain(struct trigger *trigger)
+bool trigger_occurred(struct trigger *trigger)
 {
 	bool any = false;
 	for (size_t i = 0; i < trigger->ring_count; i++) {

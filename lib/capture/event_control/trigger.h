@@ -44,5 +44,5 @@ int trigger_fd(const struct trigger *trigger, size_t cpu_index);
 /* Reopens the event of a CPU that came back. */
 struct sp_error *trigger_reopen(struct trigger *trigger, size_t cpu_index) SP_MUST_CHECK;
 
-/* Returns whether the event has occurred since the last call. */
-bool trigger_drain(struct trigger *trigger);
+/* Returns whether the event has occurred since the last call. Empties its rings. */
+bool trigger_occurred(struct trigger *trigger);

@@ -104,9 +104,7 @@ static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const stru
 	TRY(synth_namespaces(synth, pid, stat->tid));
 	TRY(synth_put(synth, &comm, pid, stat->tid));
 
-	/*
-	 * Returns whether a task ended before the recording. The ends of later tasks are recorded.
-	 */
+	/* The kernel records the ends of tasks that began later. */
 	struct sp_record record = {
 		.type = PERF_RECORD_EXIT,
 		.task = {.pid = pid, .tid = stat->tid, .ppid = stat->ppid, .ptid = stat->ppid},
@@ -258,7 +256,7 @@ static struct sp_error *defer(struct synth *synth, uint32_t pid)
 	return NULL;
 }
 
-/* *complete_ret: false if the mappings may not be read. */
+/* Writes the mappings. *complete_ret: false if they may not be read. */
 static struct sp_error *put_process_mappings(struct synth *synth, uint32_t pid, bool *complete_ret)
 {
 	size_t before = synth->mapping_count, begin = synth->buffer->count;

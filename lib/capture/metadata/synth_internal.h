@@ -31,6 +31,6 @@ struct sp_error *synth_put(struct synth *synth, struct sp_record *record, uint32
 /* Writes the namespaces of a thread, if the attr requests them; nothing if it is gone. */
 struct sp_error *synth_namespaces(struct synth *synth, uint32_t pid, uint32_t tid) SP_MUST_CHECK;
 
-/* A KSYMBOL record of a BPF program or trampoline. */
+/* Writes the KSYMBOL record of a BPF program or trampoline. */
 struct sp_error *synth_put_ksymbol(struct synth *synth, uint64_t start, uint64_t size,
 				   const char *name) SP_MUST_CHECK;

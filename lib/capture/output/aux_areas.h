@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The AUX areas of a recording's tracing event: which event has them, how it is opened, and their way to the
- * file. All functions belong to the thread that drains.
+ * The AUX areas of a recording's tracing event: which event has them, how it is opened, and their
+ * way to the file. The round's thread calls all functions.
  */
 #pragma once
 

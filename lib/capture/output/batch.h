@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A sink receives the drained records: whole records, as spans of memory that are valid during
- * the call only. The recorder's sink is its write queue.
+ * Records on their way from the rings to a sink, which gets whole records, as spans of memory that
+ * are valid during the call only. The recorder's sink is its write queue.
  */
 #pragma once
 
@@ -20,8 +20,8 @@ struct sink {
 #define BATCH_COPY_SIZE 65536
 
 /*
- * Spans on their way to a sink. A ring's bytes are given back to the kernel once the sink has them:
- * batch_add_ring() says which bytes are of a ring, and batch_release() how far it has been read.
+ * Spans on their way to a sink. Bytes that are not copied stay in their ring, the kernel's or a
+ * relay, until the sink has them: batch_release() states how far the ring has been read.
  */
 struct batch {
 	const struct sink *sink;
@@ -43,8 +43,8 @@ struct sp_error *batch_init(struct batch *batch, const struct sink *sink) SP_MUS
 void batch_deinit(struct batch *batch);
 
 /*
- * The ring's bytes [begin, end): as spans where they lie, or copied where there are few. With
- * batch.copy_all they are always copied, and may be released at once.
+ * Adds the ring's bytes [begin, end): as spans, or copied if they are few. With batch.copy_all they
+ * are always copied, and may be released at once.
  */
 struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, uint64_t begin,
 				uint64_t end) SP_MUST_CHECK;
@@ -56,15 +56,14 @@ struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, ui
 struct sp_error *batch_copy_ring(struct batch *batch, const struct ring *ring, uint64_t begin, size_t size,
 				 uint8_t **copy_ret) SP_MUST_CHECK;
 
-/* Bytes that stay where they are until the batch is flushed. */
+/* Adds bytes that do not move until the batch is flushed. */
 struct sp_error *batch_add_bytes(struct batch *batch, const void *bytes, size_t size) SP_MUST_CHECK;
 
-/* All of `ring` before `position` can go once the batch is flushed. */
+/* Releases the ring's bytes before `position` when the batch is flushed. */
 struct sp_error *batch_release(struct batch *batch, struct ring *ring,
 			       uint64_t position) SP_MUST_CHECK;
 
 /*
- * Hands all to the sink and releases the rings, also when the sink fails: what
- * cannot be written is not waited for.
+ * Passes all to the sink and releases the rings, also if the sink fails: the kernel needs the room.
  */
 struct sp_error *batch_flush(struct batch *batch) SP_MUST_CHECK;

@@ -117,7 +117,7 @@ struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes, size_
 		memcpy(&header, bytes + at, sizeof(header));
 		if (header.size < sizeof(header) || header.size > size - at)
 			break;
-		/* Names are kept for good, so before they are. */
+		/* Checked before names are interned, because these are never freed. */
 		dsos->full |= dsos->index.count >= DSOS_MAX ||
 			      dsos->table_bytes >= DSOS_BYTES_MAX;
 		if (dsos->full)
@@ -149,7 +149,7 @@ static struct image *open_mapped(struct proxies *proxies, const char *root,
 	return NULL;
 }
 
-/* Does nothing for files that cannot be read, or with a path too long for a record. */
+/* Adds a file's hash, unless it cannot be read, or its path is too long for a record. */
 static struct sp_error *add_content(struct dsos *dsos, const struct dso_unknown *unknown,
 				    const struct image *image, uint64_t *left)
 {

@@ -19,11 +19,11 @@ struct dso_unknown {
 
 struct dsos {
 	struct strtab names;
-	struct u64map index; /* hash of build-id and name, or of file and name -> anything */
+	struct u64map index; /* keys: hash of build-id and name, and of file and name; no values */
 	struct { VEC(struct sp_build_id); } known;
 	struct { VEC(struct dso_unknown); } unknown;
 	struct record_buffer contents; /* records of files without a build-id (record/content.h) */
-	uint64_t table_bytes; /* limit of bytes of all of them in the file's table */
+	uint64_t table_bytes; /* bytes of `known` and `unknown` in the file's table, at most */
 	bool full;            /* some files were left out */
 };
 

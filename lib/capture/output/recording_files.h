@@ -48,7 +48,7 @@ struct recording {
 };
 
 /*
- * Starts the queue. `sample_id`, `sample_cpu`: offsets of the event's id and of the CPU in a
+ * Starts the queue. `sample_id_at`, `sample_cpu_at`: offsets of the event's id and of the CPU in a
  * SAMPLE.
  */
 struct sp_error *recording_init(struct recording *recording, uint32_t sample_id_at,

@@ -24,8 +24,8 @@
 
 /*
  * The output files of a recording: usually one; with rotation, one after the other, each complete
- * in itself. The drain decides when a file ends (file_limits.c). The writer thread ends it and
- * begins the next.
+ * in itself. The round's thread decides when a file ends (file_limits.c). The writer thread ends it
+ * and begins the next.
  */
 
 /* A complete file. */
@@ -36,8 +36,8 @@ struct file_done {
 };
 
 /*
- * Data that all files begin with, and the results of ended files. The thread and the drain share
- * the members after the lock; the others are constant.
+ * Data that all files begin with, and the results of ended files. The writer and the round's thread
+ * share the members after the lock; the others are constant.
  */
 struct file_maker {
 	struct sp_ctx *ctx;

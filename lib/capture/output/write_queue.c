@@ -39,7 +39,7 @@ struct write_queue_chunk {
 
 _Static_assert(sizeof(struct write_queue_chunk) == (size_t)256 << 10, "whole pages");
 
-/* Samples that were dropped because the queue was full. Only the drain uses it, without a lock. */
+/* Samples that were dropped because the queue was full. Only the round's thread uses it. */
 struct dropped {
 	struct u64map index;        /* event id -> index in `events` */
 	struct { VEC(struct write_queue_dropped); } events;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file is written by a thread of its own, so that a disk, or the reader of a pipe, that
- * takes its time is not what the drain waits for. What is to be written is copied, and stands
- * in a queue of bounded size. When that is full, SAMPLE records are left out, the newest
- * first, and counted by their events; records of mappings, tasks, losses and marks are kept,
- * since samples that are written already need them. Only where these alone have filled as
- * much again does the drain wait after all, and the kernel counts what is lost.
+ * Write queue: a thread of its own writes the file, so that a slow disk, or a slow reader of a
+ * pipe, does not stop the round. Records are copied to a queue of bounded size. When it is full,
+ * new SAMPLE records are dropped, and counted by event. Records of mappings, tasks, losses and
+ * marks are kept, because samples that are written already need them. Only if these fill as much
+ * again, the round waits, and the kernel counts the losses.
  *
- * All functions are those of the round's thread, called the drain here.
+ * The round's thread calls all functions.
  */
 #pragma once
 
@@ -101,7 +100,7 @@ struct write_queue_counts {
 	uint64_t all_bytes;  /* the same for all files so far */
 	uint64_t unwritten;  /* unwritten samples, after an error */
 	uint64_t dropped;      /* samples that were dropped: the queue was full */
-	uint64_t waits;      /* times that the drain had to wait */
+	uint64_t waits;      /* number of times that the round had to wait */
 };
 struct write_queue_counts write_queue_counts(const struct write_queue *write_queue);
 

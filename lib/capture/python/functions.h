@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The Python functions of a recording. Each name, file and first line has a number, and a record in
- * the file before the first sample that needs it. All functions except init, deinit, encode and
- * restart are thread-safe.
+ * the file before the first sample that needs it. One thread calls encode and restart; meanwhile,
+ * others may call add.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
 
 struct python_file {
 	const struct module *module;
-	struct python_addresses vaddrs;
+	struct python_addresses vaddrs; /* addresses in the file */
 	uint64_t shift; /* vaddr minus file offset of the code */
 	bool usable;
 };

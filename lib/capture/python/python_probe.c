@@ -101,8 +101,8 @@ static int run_stack_job(void *bytes)
 	return -1;
 }
 
-/* Moves the job's pages and stack to the probe. */
-static void take_results(struct python_probe *probe, const struct stack_job *job)
+/* Copies the job's pages and, if found, its stack to the probe. */
+static void copy_results(struct python_probe *probe, const struct stack_job *job)
 {
 	struct python_memory *memory = &probe->memory;
 	const struct python_stack *stack = &job->stack;
@@ -146,7 +146,7 @@ static bool read_stack(struct python_probe *probe, const struct python_process *
 	bool found = job->is_found;
 	probe->threads[place].thread = job->thread;
 	*exact_ret = found && job->is_unchanged;
-	take_results(probe, job);
+	copy_results(probe, job);
 	proxy_release(probe->proxies, proxy);
 	return found;
 }
@@ -161,7 +161,7 @@ void python_probe_prefetch(struct python_probe *probe, const uint64_t *addresses
 	memcpy(job->prefetched, addresses, count * sizeof(*addresses));
 	if (!proxy_call(probe->proxies, proxy, run_stack_job, NULL))
 		return;
-	take_results(probe, job);
+	copy_results(probe, job);
 	proxy_release(probe->proxies, proxy);
 }
 

@@ -54,19 +54,22 @@ void drain_threads_free(struct drain_threads *drain_threads);
 /* Returns the relay's ring, which replaces the kernel's ring of that index for the reader. */
 struct ring *drain_threads_ring(struct drain_threads *drain_threads, size_t index);
 
-/* Readable when a relay has data for a round; drain_threads_move() makes it unreadable. */
+/*
+ * Returns a descriptor that is readable when a relay has data for a round; drain_threads_move()
+ * makes it unreadable.
+ */
 int drain_threads_fd(const struct drain_threads *drain_threads);
 
-/* Whether the reader has to watch the kernel's rings itself. */
+/* Returns whether the reader has to watch the kernel's rings itself. */
 bool drain_threads_is_by_reader(const struct drain_threads *drain_threads);
 
 /* Moves all records, even if they are too few to wake a thread. Only the reader calls it. */
 void drain_threads_move(struct drain_threads *drain_threads);
 
-/* Whether some record may have found no room in the kernel's ring of a place. */
+/* Returns whether some record may have found no room in the kernel's ring of a place. */
 bool drain_threads_was_full(const struct drain_threads *drain_threads, size_t index);
 
-/* Whether the last move left records in a kernel's ring, because its relay is full. */
+/* Returns whether the last move left records in a kernel's ring, because its relay is full. */
 bool drain_threads_are_full(const struct drain_threads *drain_threads);
 
 struct drain_threads_counts {

@@ -122,23 +122,24 @@ int ring_bank_fd(const struct ring_bank *bank)
 
 /* -- A round --------------------------------------------------------------- */
 
-void ring_bank_snapshot(struct ring_bank *bank, bool take)
+void ring_bank_end_round(struct ring_bank *bank, bool samples)
 {
-	take &= !bank->overwrites;
+	samples &= !bank->overwrites;
 	if (bank->drain_threads) {
 		drain_threads_move(bank->drain_threads);
 		bank->leaves_samples = drain_threads_are_full(bank->drain_threads);
 	}
 	for (size_t i = 0; i < bank->count; i++) {
 		const struct ring *ring = ring_bank_ring(bank, i);
-		uint64_t head = take ? ring_head(ring) : ring->tail;
+		uint64_t head = samples ? ring_head(ring) : ring->tail;
 		bank->heads[i] = bank->ends[i] = head;
 		if (bank->drain_threads)
 			bank->reads[i].was_full = drain_threads_was_full(bank->drain_threads, i);
 		else if (head != ring->tail)
 			bank->reads[i].was_full = head - ring->tail + RING_RECORD_MAX > ring->size;
 		/* An empty ring may have lost records that are larger than the ring. */
-		bank->was_full |= bank->reads[i].was_full || (take && ring->size < RING_RECORD_MAX);
+		bank->was_full |=
+			bank->reads[i].was_full || (samples && ring->size < RING_RECORD_MAX);
 	}
 
 	/*

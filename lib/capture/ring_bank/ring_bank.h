@@ -4,7 +4,7 @@
  * decides where a round ends in each sample ring. The round reads up to there, and notes in `reads`
  * how far that was. It calls, in this order:
  *
- *	ring_bank_snapshot()	the samples of this round end here
+ *	ring_bank_end_round()	the samples of this round end here
  *	ring_bank_limit()	optional, in a loop: the samples that a file has room for
  *	ring_bank_ring(), ring_bank_end()	each ring, to be read from its tail up to its end
  *
@@ -45,7 +45,7 @@ struct ring_bank {
 	struct ring_place *places; /* one for each CPU */
 	struct ring *metadata, *samples; /* the kernel's rings of each CPU */
 	uint64_t *ends;            /* end of this round in each sample ring */
-	uint64_t *heads;           /* end of the snapshot; limits do not change it */
+	uint64_t *heads;           /* end of this round before limits */
 	struct ring_read *reads;   /* one for each CPU */
 	bool overwrites;           /* overwrite mode: no round reads samples */
 	/* Threads that drain the sample rings; NULL: the round does. */
@@ -56,7 +56,7 @@ struct ring_bank {
 	struct thread_priority thread_priority;
 	bool was_full;             /* a sample ring had no room for some record */
 	bool metadata_was_full;    /* the same of a metadata ring; the user clears it */
-	bool leaves_samples; /* the snapshot lacks samples: a drain thread's memory was full */
+	bool leaves_samples;       /* the round lacks samples: a drain thread's memory was full */
 };
 
 /* Copies the places. Fails only when out of memory. */
@@ -110,12 +110,12 @@ ring_bank_start_drain_threads(struct ring_bank *bank,
 struct sp_error *ring_bank_copy_changed(struct ring_bank *bank) SP_MUST_CHECK;
 
 /*
- * Ends the samples of this round where the rings end now. `take` false: the round has none. Notes rings
- * that were nearly full.
+ * Ends the samples of this round where the rings end now, after the drain threads moved theirs.
+ * `samples` false: the round has none. Notes rings that were nearly full.
  */
-void ring_bank_snapshot(struct ring_bank *bank, bool take);
+void ring_bank_end_round(struct ring_bank *bank, bool samples);
 
-/* The ring to read samples of a CPU from, and where this round ends in it. */
+/* Return the ring to read samples of a CPU from, and where this round ends in it. */
 static inline struct ring *ring_bank_ring(const struct ring_bank *bank, size_t index)
 {
 	return bank->drain_threads ? drain_threads_ring(bank->drain_threads, index)
@@ -130,21 +130,21 @@ static inline uint64_t ring_bank_end(const struct ring_bank *bank, size_t index)
 uint64_t ring_bank_round_bytes(const struct ring_bank *bank);
 
 /*
- * Ends the samples of this round after `room` bytes, or at the snapshot's end if that comes first. Each
- * ring gets the same share, which was filled in the same time. If no ring has a record that short, the
- * fullest ring gets all room. Returns whether the round has any record.
+ * Ends the samples of this round after `room` bytes, or where it ended without a limit, if that
+ * comes first. Each ring gets the same share, which was filled in the same time. If no ring has a
+ * record that short, the fullest ring gets all room. Returns whether the round has any record.
  */
 bool ring_bank_limit(struct ring_bank *bank, uint64_t room);
 
 /*
- * The same, but at one time in all rings: a thread's records of different CPUs stay in order. Returns the
- * time of the first record that is left out; UINT64_MAX: none is.
+ * Does the same, but at one time in all rings: a thread's records of different CPUs stay in order.
+ * Returns the time of the first record that is left out; UINT64_MAX: none is.
  */
 uint64_t ring_bank_limit_in_time(struct ring_bank *bank, const struct record_fields *fields,
 				 uint64_t room);
 
 /*
- * A file descriptor that is readable when threads have drained enough for a round; -1: watch the sample
- * rings' own file descriptors.
+ * Returns a file descriptor that is readable when threads have drained enough for a round; -1:
+ * watch the sample rings' own file descriptors.
  */
 int ring_bank_fd(const struct ring_bank *bank);

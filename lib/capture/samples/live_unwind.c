@@ -71,7 +71,7 @@ struct live_unwind {
 	struct python *python;       /* NULL: without Python frames */
 	bool cpu_clock;              /* see live_unwind_options */
 	uint32_t stack_bytes;       /* requested size */
-	struct wakeup alarm;        /* wakes the drain: stacks need larger copies */
+	struct wakeup alarm;        /* wakes the recorder: stacks need larger copies */
 	struct record_buffer simple; /* samples that need no unwinding, or were skipped */
 	struct dump *scratch;        /* scratch for one of these */
 	struct sp_capture_stacks stacks; /* counts of samples that were written */
@@ -456,7 +456,10 @@ static void put_values(const struct live_unwind *live_unwind, struct dump *dump,
 		dump->words[live_unwind->fields.sample_id_again / 8] = id;
 }
 
-/* Writes a sample without user calls, because it has none or all memory is in use. */
+/*
+ * Appends to `simple` a sample that is not unwound, because it has no user stack or all memory is
+ * in use. Its call chain has at most the sampled address.
+ */
 static struct sp_error *write_simply(struct live_unwind *live_unwind, const struct ring *ring,
 				     const struct stack_dump_parts *parts,
 				     const struct record_values *record, uint64_t id)
@@ -618,7 +621,7 @@ uint64_t live_unwind_oldest_ns(const struct live_unwind *live_unwind)
 {
 	/*
 	 * In this order: a held stack moves to a chunk before it counts as no longer held, and only
-	 * the drain removes chunks.
+	 * the round's thread removes chunks.
 	 */
 	uint64_t held_ns = stack_hold_oldest_ns(live_unwind->stack_hold);
 	uint64_t pool_ns = pool_oldest_ns(live_unwind->pool);

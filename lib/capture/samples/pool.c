@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Submitted chunks form a circle, in order: collected ... taken ... submitted. Workers take chunks
- * from the middle; the drain collects finished ones in order. Free chunks are reused last in, first
- * out, because the last one is in the caches.
+ * from the middle; the round's thread collects finished ones in order. Free chunks are reused last
+ * in, first out, because the last one is in the caches.
  */
 #include "capture/samples/pool.h"
 
@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/pages.h"
 
-/* Number of free chunks that keep their memory, and limit of one trim: the drain must not wait. */
+/* Number of free chunks that keep their memory, and limit of one trim: a round must not wait. */
 #define FREE_KEPT 16
 #define TRIMMED_MOST 16
 
@@ -42,7 +42,7 @@ struct pool {
 	struct chunk **circle;  /* options.chunks of them */
 	uint64_t submitted, taken, collected; /* counted; places are modulo options.chunks */
 	uint64_t finished;
-	bool waiting;           /* the drain waits for `less` */
+	bool waiting;           /* pool_wait() waits for `less` */
 	bool over;
 };
 
@@ -89,7 +89,7 @@ static struct sp_error *start_workers(struct pool *pool)
 }
 
 /*
- * Maps all chunks at once. If chunks were mapped one by one, as malloc() does, the drain would wait
+ * Maps all chunks at once. If chunks were mapped one by one, as malloc() does, the round would wait
  * for workers that map files just then, and they for a CPU.
  */
 static bool map_memory(struct pool *pool)
@@ -271,7 +271,7 @@ void pool_wait(struct pool *pool)
 
 uint64_t pool_oldest_ns(const struct pool *pool)
 {
-	/* Only the drain's thread calls this, and only it changes the list of chunks. */
+	/* Only the round's thread calls this, and only it changes the list of chunks. */
 	uint64_t oldest_ns = pool->open && pool->open->used ? pool->open->oldest_ns : UINT64_MAX;
 	for (uint64_t i = pool->collected; i < pool->submitted; i++) {
 		const struct chunk *chunk = pool->circle[i % pool->options.chunks];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Thread pool for unwinding: the drain fills chunks of memory, threads work on them, and the drain
- * collects them in the order in which it filled them. Memory is bounded: pool_reserve() fails at
- * once if all is in use. The drain calls all functions; only the work runs in the threads.
+ * Thread pool for unwinding: the round's thread fills chunks of memory, threads work on them, and
+ * it collects them in the order in which it filled them. Memory is bounded: pool_reserve() fails at
+ * once if all is in use. The round's thread calls all functions; only the work runs in the others.
  */
 #pragma once
 
@@ -11,7 +11,10 @@
 struct chunk {
 	uint8_t *bytes;   /* aligned to 16 */
 	size_t used;
-	/* Oldest time of input and output. The drain sets it; the work lowers it atomically. */
+	/*
+	 * Oldest time of input and output. The round's thread sets it; the work lowers it
+	 * atomically.
+	 */
 	uint64_t oldest_ns;
 	struct record_buffer output; /* made by the work; empty before */
 	struct sp_error *error;      /* error of the work; owned */
@@ -72,5 +75,5 @@ void pool_wait(struct pool *pool);
 /* Returns the oldest time of all chunks that were not collected; UINT64_MAX: none. */
 uint64_t pool_oldest_ns(const struct pool *pool);
 
-/* CPU time that the threads have used. */
+/* Returns the CPU time that the threads have used. */
 uint64_t pool_cpu_ns(const struct pool *pool);

@@ -20,7 +20,7 @@ struct cached_decision {
 
 enum route {
 	ROUTE_NONE,     /* drop it */
-	ROUTE_BATCH,    /* leave it in the ring until the batch is flushed */
+	ROUTE_BATCH,    /* add it to the batch as it is */
 	ROUTE_CHANGED,  /* copy it to the batch with another id or period */
 	ROUTE_RECEIVER,
 };

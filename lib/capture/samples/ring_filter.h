@@ -63,8 +63,9 @@ struct filter {
 };
 
 /*
- * Adds the ring's records before `end` to the batch, with their release. With a receiver, they are
- * released when they are copied. The membership must know all side-band up to then.
+ * Adds the ring's records before `end` to the batch, which releases them when it is flushed. With a
+ * receiver, they are copied and released at once. The membership must know all side-band up to
+ * then.
  */
 struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t end,
 			     struct batch *batch) SP_MUST_CHECK;

@@ -7,7 +7,8 @@ static struct sp_error *add_to_live_unwind(void *arg, const struct ring *ring,
 	return live_unwind_add(arg, ring, record, id);
 }
 
-struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_unwind_options *options)
+struct sp_error *sample_path_enable_unwinding(struct sample_path *path,
+					      const struct live_unwind_options *options)
 {
 	TRY(live_unwind_new(options, &path->live_unwind));
 	path->filter.receiver.receive = add_to_live_unwind;

@@ -19,10 +19,10 @@
 
 /* Zeroed, it may be given to sample_path_deinit(). */
 struct sample_path {
-	struct filter filter;
-	struct planned_ids planned;
+	struct filter filter;       /* the session sets what it borrows, and `fields` */
+	struct planned_ids planned; /* ids of the events that the file lists */
 	struct live_unwind *live_unwind;    /* NULL: samples go to the file as they are */
-	struct waits *waits;                /* owned, also the filter's; NULL: none */
+	struct waits *waits;                /* owned; the session sets it; NULL: none */
 	struct live_unwind_counts unwound; /* by sample_path_finish() */
 };
 
@@ -31,11 +31,15 @@ struct sp_error *sample_path_add_events(struct sample_path *path, const struct s
 					size_t count) SP_MUST_CHECK;
 
 /* Unwinds stack copies from now on. */
-struct sp_error *sample_path_unwind(struct sample_path *path,
-				    const struct live_unwind_options *options) SP_MUST_CHECK;
+struct sp_error *
+sample_path_enable_unwinding(struct sample_path *path,
+			     const struct live_unwind_options *options) SP_MUST_CHECK;
 void sample_path_deinit(struct sample_path *path);
 
-/* Applies whole metadata records, merged by time, ahead of the samples that need them. */
+/*
+ * Applies whole metadata records, merged by time, ahead of the samples that need them, and removes
+ * ended threads from the filter's `schedstat`.
+ */
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes,
 					 size_t size) SP_MUST_CHECK;
 
@@ -64,7 +68,7 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 struct sp_error *sample_path_filter(struct sample_path *path, const struct rewrite *rewrite,
 				    struct ring *ring, uint64_t end, struct batch *batch) SP_MUST_CHECK;
 
-/* Waits until all added samples are unwound, and passes them to the batch's sink. */
+/* Waits until all added samples are unwound, and flushes the batch with them. */
 struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch,
 				   bool *wrote_ret) SP_MUST_CHECK;
 

@@ -16,7 +16,9 @@
 
 /* A process and its command line. */
 struct process_line {
-	uint32_t pid, flags, count;
+	uint32_t pid;
+	uint32_t flags; /* COMMAND_LINE_TRUNCATED or 0 */
+	uint32_t count; /* words; 0: not yet read */
 	uint64_t from_ns;           /* time of its exec or fork; 0: it ran already */
 	uint64_t read_ns;           /* time after it was read; 0: not yet read */
 	uint64_t ended_ns;          /* in `live`: time of its exit; 0: it runs */
@@ -41,19 +43,21 @@ struct command_lines {
 void command_lines_deinit(struct command_lines *lines);
 
 /*
- * Schedules a process for command_lines_read(), because it executes a program, or, with
- * `synthesised`, because it runs.
+ * Handles a task change. A process that executes a program, or, with `synthesised`, runs, is
+ * scheduled for command_lines_read(), in place of its earlier program. A child gets its parent's
+ * command line. An exit is kept for command_lines_expire().
  */
 struct sp_error *command_lines_on_change(struct command_lines *lines,
 					 const struct task_change *change,
 					 bool synthesised) SP_MUST_CHECK;
 
-/* Reads the scheduled processes, and drops those that cannot be read. */
+/* Reads the scheduled processes. Drops those that could not be read in several rounds. */
 struct sp_error *command_lines_read(struct command_lines *lines) SP_MUST_CHECK;
 
 /*
- * Appends command lines that were read before the last records: a later exec would be known. `all`:
- * the recording ends. `to` NULL: no file is written now.
+ * Appends command lines that were read before the last call: the records since then have no exec
+ * that replaced them. `all`: the recording ends, and newer ones are appended, too. `to` NULL: no
+ * file is written now.
  */
 struct sp_error *command_lines_write(struct command_lines *lines, bool all,
 				     struct record_buffer *to) SP_MUST_CHECK;

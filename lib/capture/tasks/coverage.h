@@ -40,7 +40,7 @@ struct coverage {
 /* Zeroed, except for `follow`: empty. */
 void coverage_deinit(struct coverage *coverage);
 
-/* The task's entry, or NULL. */
+/* Returns the task's entry, or NULL. */
 struct cover *coverage_find(const struct coverage *coverage, uint32_t tid);
 
 /* Adds an observed task. A known one does not change. Returns false when out of memory. */

@@ -22,7 +22,8 @@ struct sp_error *tasks_note_refused(struct recorded_tasks *tasks) SP_MUST_CHECK;
 struct sp_error *tasks_begin_descent(struct recorded_tasks *tasks) SP_MUST_CHECK;
 
 /*
- * At the end, lists related processes that are not recorded in `unrecorded`, by pid, and adds up
+ * At the end, lists in `unrecorded`, by pid, the related processes that are not recorded; of a
+ * command that ended, the members that still run. For targets given by pid, it also adds up
  * `used_ns`.
  */
 struct sp_error *tasks_end_descent(struct recorded_tasks *tasks) SP_MUST_CHECK;

@@ -39,15 +39,16 @@ struct double_sampling {
 /* Zeroed: no such threads. */
 void double_sampling_deinit(struct double_sampling *double_sampling);
 
-/* All return false when out of memory. */
-
-/* Sets the event of an id. Call it for each id that may sample such a task. */
+/*
+ * Sets the event of an id. Call it for each id that may sample such a task. Like the next three, it
+ * returns false when out of memory.
+ */
 bool double_sampling_add_id(struct double_sampling *double_sampling, uint64_t id, uint32_t event);
 bool double_sampling_add_task(struct double_sampling *double_sampling, uint32_t tid);
 bool double_sampling_fork(struct double_sampling *double_sampling, uint32_t parent_tid, uint32_t tid);
 bool double_sampling_exit(struct double_sampling *double_sampling, uint32_t tid);
 
-/* All samples of ended tasks have been filtered: removes these tasks. */
+/* Removes ended tasks. Call it when all of their samples have been filtered. */
 void double_sampling_remove_ended(struct double_sampling *double_sampling);
 
 static inline bool double_sampling_has(const struct double_sampling *double_sampling, uint32_t tid)
@@ -55,6 +56,6 @@ static inline bool double_sampling_has(const struct double_sampling *double_samp
 	return double_sampling->tasks.count && u64map_find(&double_sampling->tasks, tid);
 }
 
-/* Returns whether a sample of such a task counts. */
-bool double_sampling_sample(struct double_sampling *double_sampling, uint32_t tid, uint32_t cpu, uint64_t id,
-			    uint64_t period, bool *keep_ret);
+/* *keep_ret: whether a sample of such a task counts. Returns false when out of memory. */
+bool double_sampling_sample(struct double_sampling *double_sampling, uint32_t tid, uint32_t cpu,
+			    uint64_t id, uint64_t period, bool *keep_ret);

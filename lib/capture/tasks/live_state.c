@@ -152,7 +152,10 @@ static void remove_thread(struct live_state *live_state, uint32_t tid)
 	renumber(&live_state->thread_index, tid, thread->tid);
 }
 
-/* Finds or adds a thread, and moves it to that process. NULL when out of memory. */
+/*
+ * Returns the thread of that process; a new, empty one if it is unknown or was of another process.
+ * NULL when out of memory.
+ */
 static struct live_state_thread *enter(struct live_state *live_state, uint32_t pid, uint32_t tid)
 {
 	struct live_state_thread *thread = find_thread(live_state, tid);

@@ -75,7 +75,7 @@ struct sp_error *live_state_expire(struct live_state *live_state, uint64_t befor
 /* Advances the moment until later records have at most `size` bytes. */
 struct sp_error *live_state_trim(struct live_state *live_state, size_t size) SP_MUST_CHECK;
 
-/* After a loss of records: all processes except these (sorted) have ended by `time_ns`. */
+/* Call it after a loss of records: all processes except these (sorted) have ended by `time_ns`. */
 struct sp_error *live_state_retain(struct live_state *live_state, const uint32_t *pids, size_t count,
 				   uint64_t time_ns) SP_MUST_CHECK;
 

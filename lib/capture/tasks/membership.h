@@ -45,16 +45,14 @@ struct membership {
 /* Zeroed, except for `by` and `follow`: empty. */
 void membership_deinit(struct membership *membership);
 
-/* Functions that return bool return false when out of memory. */
-
-/* Follows a task from the beginning, or from a time on. */
+/* Follows a task from the beginning, or from a time on. Returns false when out of memory. */
 bool membership_add(struct membership *membership, uint32_t pid, uint32_t tid, uint64_t from_ns);
 void membership_exit(struct membership *membership, uint32_t tid);
 
 /*
  * Applies a fork, an end, or an exec, after which one thread is left, with the process's number.
  * When the time of an end has expired, and no task has the number, nothing about it is stored:
- * memory does not grow with the number of tasks.
+ * memory does not grow with the number of tasks. Returns false when out of memory.
  */
 bool membership_on_change(struct membership *membership, const struct task_change *change);
 

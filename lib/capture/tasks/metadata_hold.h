@@ -56,19 +56,22 @@ void metadata_hold_deinit(struct metadata_hold *hold);
 bool metadata_hold_is_needed(struct metadata_hold *hold, const struct record_buffer *records,
 			     uint64_t monotonic_ns);
 
-/* Functions that return bool return false when out of memory. */
-
+/* Adds the task of a sample, which needs its records. Returns false when out of memory. */
 bool metadata_hold_add_need(struct metadata_hold *hold, uint32_t pid, uint32_t tid,
 			    uint64_t time_ns);
 
 /*
  * Replaces the round's records by those to be written now. Records of earlier rounds get at least
- * the time `from_ns`: readers expect none that is older than the last round.
+ * the time `from_ns`: readers expect none that is older than the last round. Returns false when out
+ * of memory.
  */
 bool metadata_hold_filter(struct metadata_hold *hold, struct record_buffer *records,
 			  uint64_t from_ns);
 
-/* Defers reading a process until it has a sample, because it has too many mappings. */
+/*
+ * Defers reading a process until it has a sample, because it has too many mappings. Returns false
+ * when out of memory.
+ */
 bool metadata_hold_defer(struct metadata_hold *hold, uint32_t pid);
 
 /*

@@ -30,7 +30,7 @@ struct moved_code {
 
 void moved_code_deinit(struct moved_code *moved);
 
-/* A record that may be such a mapping. Returns false when out of memory. */
+/* Adds a record that may be such a mapping. Returns false when out of memory. */
 bool moved_code_on_record(struct moved_code *moved, const struct metadata_record *record);
 
 /*

@@ -55,8 +55,9 @@ static void choose_event(const struct annotate_arguments *arguments,
 		}
 	}
 	if (others && !arguments->selection.quiet)
-		diag_say("shown is the event with the most samples, %s (-e EVENT chooses another)",
-			 found->profile->event);
+		diag_print(
+			"shown is the event with the most samples, %s (-e EVENT chooses another)",
+			found->profile->event);
 }
 
 /* Returns whether the row is a symbol's own code, with samples. */
@@ -108,9 +109,9 @@ static size_t print_callers(const struct annotate_arguments *arguments,
 		if (!row->inlined)
 			continue;
 		if (!listed++)
-			diag_say("%s (self %s of %s in %s) is always inlined; it is in:",
-				 arguments->function, format_share(sum, share), profile->event,
-				 dso);
+			diag_print("%s (self %s of %s in %s) is always inlined; it is in:",
+				   arguments->function, format_share(sum, share), profile->event,
+				   dso);
 		print_command(arguments, row->symbol);
 	}
 	return listed;
@@ -124,8 +125,8 @@ static size_t print_python(const struct annotate_arguments *arguments,
 	char share[FORMAT_SIZE];
 	if (!row || listed || strcmp(row->dso, "[python]"))
 		return listed;
-	diag_say("%s (self %s of %s) is a Python function, which has no instructions; its lines:",
-		 arguments->function, format_share(row->self.share.value, share), profile->event);
+	diag_print("%s (self %s of %s) is a Python function, which has no instructions; its lines:",
+		   arguments->function, format_share(row->self.share.value, share), profile->event);
 	char *command = input_command("sprof report", arguments->selection.input);
 	diag_more("%s -s srcline -S '%s'", command, arguments->function);
 	free(command);
@@ -148,13 +149,13 @@ static size_t print_similar(const struct annotate_arguments *arguments,
 		if (!strstr(row->symbol, arguments->function))
 			continue;
 		if (!listed++)
-			diag_say("no function is named %s; similar are:", arguments->function);
+			diag_print("no function is named %s; similar are:", arguments->function);
 		print_command(arguments, row->symbol);
 	}
 	if (listed || !nearest.name)
 		return listed;
-	diag_say("no function is named %s; the nearest name is %s:", arguments->function,
-		 nearest.name);
+	diag_print("no function is named %s; the nearest name is %s:", arguments->function,
+		   nearest.name);
 	print_command(arguments, nearest.name);
 	return 1;
 }
@@ -210,10 +211,10 @@ static void print_symbols(const char *function, const struct sp_profile *profile
 	for (size_t i = 0; i < profile->row_count; i++)
 		count += has_code(sp_profile_row(profile, i));
 	if (count == 1) {
-		diag_say("shown is %s, which has the code of %s", first->symbol, function);
+		diag_print("shown is %s, which has the code of %s", first->symbol, function);
 		return;
 	}
-	diag_say("%s has code in %zu symbols; shown is the first:", function, count);
+	diag_print("%s has code in %zu symbols; shown is the first:", function, count);
 	list_rows(profile, true);
 }
 
@@ -254,7 +255,7 @@ static void print_no_match(const struct annotate_arguments *arguments, struct sp
 {
 	size_t guess = 0, count = sizeof(guesses) / sizeof(*guesses);
 	if (!arguments->function && input_options_is_filtered(&arguments->selection)) {
-		diag_say("no samples pass the filters");
+		diag_print("no samples pass the filters");
 		return;
 	}
 	while (arguments->function && guess < count &&
@@ -264,10 +265,10 @@ static void print_no_match(const struct annotate_arguments *arguments, struct sp
 		return;
 	char *command = input_command("sprof report", arguments->selection.input);
 	if (arguments->function)
-		diag_say("no sample is in a function %s; '%s' lists the functions",
-			 arguments->function, command);
+		diag_print("no sample is in a function %s; '%s' lists the functions",
+			   arguments->function, command);
 	else
-		diag_say("no samples; '%s' prints the reason", command);
+		diag_print("no samples; '%s' prints the reason", command);
 	free(command);
 }
 
@@ -388,8 +389,8 @@ static int annotate_recordings(struct sp_ctx *ctx, void *data, struct recordings
 	if (found.profile) {
 		if (arguments->function && found.profile->row_count > 1 &&
 		    !arguments->selection.quiet) {
-			diag_say("%zu functions match; shown is the hottest:",
-				 found.profile->row_count);
+			diag_print("%zu functions match; shown is the hottest:",
+				   found.profile->row_count);
 			list_rows(found.profile, false);
 		}
 		status = annotate_function(arguments, ctx, recordings, &found);
@@ -477,7 +478,7 @@ static int annotate_run(struct sp_ctx *ctx, int argc, char **argv)
 	};
 	int operand, status = options_parse(&usage, argc, argv, &operand);
 	if (status < 0 && argc - operand > (arguments.function ? 0 : 1)) {
-		diag_say("annotate shows one function: sprof annotate [OPTION]... [FUNCTION]");
+		diag_print("annotate shows one function: sprof annotate [OPTION]... [FUNCTION]");
 		status = EXIT_USAGE;
 	}
 	if (status < 0 && operand < argc)

@@ -72,25 +72,25 @@ static void print_summary(const char *path, const struct sp_archive_summary *sum
 	bool small = summary->bytes < 1000000;
 	if (summary->files)
 		snprintf(files, sizeof(files), ", and %zu of the files", summary->files);
-	diag_say("%s: stored names of %zu addresses in %zu files%s (%.*f %s)", path,
-		 summary->addresses, summary->modules, files, !small,
-		 (double)summary->bytes / (small ? 1e3 : 1e6), small ? "KB" : "MB");
+	diag_print("%s: stored names of %zu addresses in %zu files%s (%.*f %s)", path,
+		   summary->addresses, summary->modules, files, !small,
+		   (double)summary->bytes / (small ? 1e3 : 1e6), small ? "KB" : "MB");
 	if (summary->left_out)
-		diag_say("%zu files (%.1f MB) were left out: a file may have 1 GiB, a jitdump "
-			 "64 MiB, and perf maps and jitdumps may take 1 GiB of memory in all",
-			 summary->left_out, (double)summary->left_out_bytes / 1e6);
+		diag_print("%zu files (%.1f MB) were left out: a file may have 1 GiB, a jitdump "
+			   "64 MiB, and perf maps and jitdumps may take 1 GiB of memory in all",
+			   summary->left_out, (double)summary->left_out_bytes / 1e6);
 	if (summary->shown_arguments)
-		diag_say("%zu command lines keep their arguments, because an older sprof "
-			 "compressed them",
-			 summary->shown_arguments);
+		diag_print("%zu command lines keep their arguments, because an older sprof "
+			   "compressed them",
+			   summary->shown_arguments);
 	if (readers == READERS_SELF || !summary->denied)
 		return;
 	if (readers == READERS_OWNER)
-		diag_say("%zu files were left out: user %u, the recording's owner, may not read "
-			 "them", summary->denied, (unsigned int)owner);
+		diag_print("%zu files were left out: user %u, the recording's owner, may not read "
+			   "them", summary->denied, (unsigned int)owner);
 	else
-		diag_say("%zu files were left out: not all users who may read the recording may "
-			 "read them", summary->denied);
+		diag_print("%zu files were left out: not all users who may read the recording may "
+			   "read them", summary->denied);
 	diag_more("for all names: install -m 600 %s private.data && sprof archive private.data",
 		  path);
 }
@@ -106,8 +106,8 @@ static int archive(struct sp_ctx *ctx, const struct archive_arguments *archive)
 		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
 	sp_ctx_set_debuginfod(ctx, archive->debuginfod);
 	if (!become_readers(path, &status, &readers)) {
-		diag_say("cannot give up root's rights for those of %s's readers: %s", path,
-			 strerror(errno));
+		diag_print("cannot give up root's rights for those of %s's readers: %s", path,
+			   strerror(errno));
 		return 1;
 	}
 	const struct sp_archive_options options = {
@@ -125,15 +125,15 @@ static int archive(struct sp_ctx *ctx, const struct archive_arguments *archive)
 	struct sp_error *error = sp_archive(ctx, path, &options, &summary);
 	progress_end(&progress);
 	if (error && readers == READERS_OWNER && sp_error_code(error) == SP_ERROR_PERMISSION)
-		diag_say("files are opened with the rights of user %u, who owns the recording",
-			 (unsigned int)status.st_uid);
+		diag_print("files are opened with the rights of user %u, who owns the recording",
+			   (unsigned int)status.st_uid);
 	if (error)
 		diag_error(error);
 	else if (!archive->quiet)
 		print_summary(path, &summary, readers, status.st_uid);
 	if (!error && !archive->quiet && !archive->command_lines)
-		diag_say("arguments that name no files are hidden in it (--command-lines keeps "
-			 "them)");
+		diag_print("arguments that name no files are hidden in it (--command-lines keeps "
+			   "them)");
 	return error ? 1 : 0;
 }
 

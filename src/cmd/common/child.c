@@ -57,7 +57,8 @@ bool child_check_command(const char *const *command, const struct option_numbers
 	if (!pids->count || !command || !option_text_number(*command, 1, INT32_MAX, &pid) ||
 	    child_is_program(*command))
 		return true;
-	diag_say("-p: there is no program %s; quote process IDs: -p \"$(pidof NAME)\", or -p %d,%s",
-		 *command, (int)pids->items[0], *command);
+	diag_print(
+		"-p: there is no program %s; quote process IDs: -p \"$(pidof NAME)\", or -p %d,%s",
+		*command, (int)pids->items[0], *command);
 	return false;
 }

@@ -34,7 +34,7 @@ static int descriptor_of(const char *text)
 	uint64_t number;
 	if (option_text_number(text, 0, INT32_MAX, &number) && fcntl((int)number, F_GETFD) >= 0)
 		return (int)number;
-	diag_say("--control: '%s' is not an open file descriptor", text);
+	diag_print("--control: '%s' is not an open file descriptor", text);
 	return -1;
 }
 
@@ -57,13 +57,13 @@ static int fifo_of(const char *path, char **made_ret)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
 	int fd = good && trusted ? open(link, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1;
 	if (good && !trusted) {
-		diag_say("--control: %s: the FIFO belongs to user %u", path, stat.st_uid);
+		diag_print("--control: %s: the FIFO belongs to user %u", path, stat.st_uid);
 		diag_more("remove it (record creates a new one), or trust its writers: sudo chown "
 			  "root %s", path);
 	} else if (fd < 0) {
 		errnum = found < 0 && errnum != EEXIST ? errnum : errno;
-		diag_say("--control: %s: %s", path,
-			 there && !good ? "not a FIFO" : strerror(errnum));
+		diag_print("--control: %s: %s", path,
+			   there && !good ? "not a FIFO" : strerror(errnum));
 	}
 	if (found >= 0)
 		close(found);
@@ -75,7 +75,7 @@ bool control_open(struct control *control, const char *text)
 	bool fifo = !strncmp(text, "fifo:", 5);
 	char *copy = xstrdup(text), *rest = copy;
 	if (!fifo && strncmp(text, "fd:", 3)) {
-		diag_say("--control: '%s' is not fd:N[,M] or fifo:PATH[,PATH]", text);
+		diag_print("--control: '%s' is not fd:N[,M] or fifo:PATH[,PATH]", text);
 		free(copy);
 		return false;
 	}
@@ -138,8 +138,8 @@ static enum control_command command_of(struct control *control)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands) && !overlong; i++)
 		if (is_command(control, i))
 			return commands[i].command;
-	diag_say("--control: '%s%s' is not a command: enable, disable, %ssnapshot, ping, stop", control->line,
-		 overlong ? "..." : "", control->named ? "evlist, " : "");
+	diag_print("--control: '%s%s' is not a command: enable, disable, %ssnapshot, ping, stop",
+		   control->line, overlong ? "..." : "", control->named ? "evlist, " : "");
 	return CONTROL_UNKNOWN;
 }
 
@@ -179,7 +179,7 @@ void control_ack(const struct control *control)
 	 */
 	struct pollfd ready = {.fd = control->ack, .events = POLLOUT};
 	if (control->ack >= 0 && !poll(&ready, 1, 0))
-		diag_say("--control: cannot send ack: the pipe is full");
+		diag_print("--control: cannot send ack: the pipe is full");
 	else if (control->ack >= 0 && write(control->ack, answer, sizeof(answer)) < 0)
-		diag_say("--control: cannot send ack: %s", strerror(errno));
+		diag_print("--control: cannot send ack: %s", strerror(errno));
 }

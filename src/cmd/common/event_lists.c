@@ -32,12 +32,12 @@ bool event_lists_parse_filter(const struct option *option, const char *text)
 {
 	struct event_lists *lists = option->value;
 	if (!lists->count) {
-		diag_say("--filter must follow the -e of its events");
+		diag_print("--filter must follow the -e of its events");
 		return false;
 	}
 	struct sp_event_list *list = &lists->items[lists->count - 1];
 	if (list->filter) {
-		diag_say("--filter: -e %s has one already (join them by &&)", list->events);
+		diag_print("--filter: -e %s has one already (join them by &&)", list->events);
 		return false;
 	}
 	list->filter = text;

@@ -69,14 +69,14 @@ static bool match_all(const struct recordings *recordings, const struct option_s
 		if (found)
 			continue;
 		if (recordings->count > 1) {
-			diag_say("no recording has an event '%s'; 'sprof info -i FILE' lists a "
-				 "recording's events", pattern);
+			diag_print("no recording has an event '%s'; 'sprof info -i FILE' lists a "
+				   "recording's events", pattern);
 			return false;
 		}
 		const char *path = sp_reader_info(reader)->path;
 		char *command = input_command("sprof info", path);
-		diag_say("%s has no event '%s'; '%s' lists its events", path, pattern,
-			 command);
+		diag_print("%s has no event '%s'; '%s' lists its events", path, pattern,
+			   command);
 		free(command);
 		return false;
 	}
@@ -153,11 +153,11 @@ static void print_span(const struct selection *selection, struct sp_reader *read
 	uint64_t first_ns = 0, last_ns = 0;
 	struct sp_error *error = input_time(reader, &first_ns, &last_ns);
 	if (!error && last_ns)
-		diag_say("no sample %s; %s spans %.3f s to %.3f s (+0 to +%.3f s)",
-			 has_names(selection) ? "passes the filters" : "is in the given time",
-			 named ? sp_reader_info(reader)->path : "the recording",
-			 (double)first_ns / 1e9, (double)last_ns / 1e9,
-			 (double)(last_ns - first_ns) / 1e9);
+		diag_print("no sample %s; %s spans %.3f s to %.3f s (+0 to +%.3f s)",
+			   has_names(selection) ? "passes the filters" : "is in the given time",
+			   named ? sp_reader_info(reader)->path : "the recording",
+			   (double)first_ns / 1e9, (double)last_ns / 1e9,
+			   (double)(last_ns - first_ns) / 1e9);
 	sp_error_free(error);
 }
 

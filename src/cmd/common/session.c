@@ -97,7 +97,7 @@ bool session_open(struct session *session, const int *signals, const int *ignore
 		sigaddset(&session->blocked, *ignored);
 	session->signal_fd = signalfd(-1, &readable, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (session->signal_fd < 0)
-		diag_say("signalfd: %s", strerror(errno));
+		diag_print("signalfd: %s", strerror(errno));
 	return session->signal_fd >= 0;
 }
 
@@ -255,7 +255,7 @@ bool session_guard(struct session *session, void (*give_up)(void *arg, int numbe
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
-		diag_say("pipe: %s", strerror(errno));
+		diag_print("pipe: %s", strerror(errno));
 		return false;
 	}
 	session->source_fd = session->signal_fd;
@@ -265,7 +265,7 @@ bool session_guard(struct session *session, void (*give_up)(void *arg, int numbe
 	session->give_up_arg = arg;
 	if (session_watch_start(&session->guard, guard, session))
 		return true;
-	diag_say("cannot make a thread");
+	diag_print("cannot make a thread");
 	close(ends[0]);
 	close(ends[1]);
 	session->signal_fd = session->source_fd;

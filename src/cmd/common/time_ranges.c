@@ -254,8 +254,8 @@ bool time_ranges_resolve(const struct time_ranges *ranges, struct sp_reader *rea
 		relative |= range->percent || begin == MOMENT_OFFSET || end == MOMENT_OFFSET;
 	}
 	if (wall && !of.info->has_clock) {
-		diag_say("%s has no time of day for --time; give seconds after its first sample, "
-			 "as in --time +1.5,+3", of.info->path);
+		diag_print("%s has no time of day for --time; give seconds after its first sample, "
+			   "as in --time +1.5,+3", of.info->path);
 		return false;
 	}
 	struct sp_error *error =

@@ -254,10 +254,10 @@ static bool read_run(struct comparison *comparison, struct sp_ctx *ctx, struct s
 			sp_diff_set_count(comparison->diff, (double)run->counted_ns);
 		}
 	} else if (!error) {
-		diag_say(comparison->arguments->selection.events.count
-				 ? "%s has no event of -e; 'sprof info -i FILE' lists its events"
-				 : "%s has no events",
-			 path);
+		diag_print(comparison->arguments->selection.events.count
+				   ? "%s has no event of -e; 'sprof info -i FILE' lists its events"
+				   : "%s has no events",
+			   path);
 	}
 	bool done = found && !error;
 	if (error)
@@ -350,15 +350,15 @@ bool diff_runs_check(struct comparison *comparison)
 	for (size_t i = 0; i < comparison->run_count; i++) {
 		const struct diff_run *run = &comparison->runs[i];
 		if (are_known_and_differ(run->event, first->event)) {
-			diag_say("%s has samples of %s, %s of %s; choose an event of both by -e, "
-				 "or record %s with -e %s", first->path, first->event, run->path,
-				 run->event, run->path, first->event);
+			diag_print("%s has samples of %s, %s of %s; choose an event of both by -e, "
+				   "or record %s with -e %s", first->path, first->event, run->path,
+				   run->event, run->path, first->event);
 			return false;
 		}
 		if (!run->samples) {
 			char *command = input_command("sprof report", run->path);
-			diag_say("%s has no samples; '%s' prints the reason", run->path,
-				 command);
+			diag_print("%s has no samples; '%s' prints the reason", run->path,
+				   command);
 			free(command);
 			return false;
 		}
@@ -376,9 +376,9 @@ bool diff_runs_check(struct comparison *comparison)
 	for (size_t i = 0; i < comparison->run_count; i++)
 		comparison->is_counted &= comparison->runs[i].counted_ns > 0;
 	if (cpu && !comparison->by_share) {
-		diag_say("%s was recorded on '%s', %s on '%s': their times do not compare; "
-			 "--by share compares shares",
-			 first->path, first->cpu, cpu->path, cpu->cpu);
+		diag_print("%s was recorded on '%s', %s on '%s': their times do not compare; "
+			   "--by share compares shares",
+			   first->path, first->cpu, cpu->path, cpu->cpu);
 		return false;
 	}
 	if (cpu)

@@ -110,7 +110,7 @@ static bool choose_format_of_file(struct diff_arguments *arguments)
 	if (arguments->write ||
 	    (!(path && output_is_picture(path)) && choose_format(arguments, format)))
 		return true;
-	diag_say("-o %s: comparisons have no such format; --format selects " FORMAT_NAMES, path);
+	diag_print("-o %s: comparisons have no such format; --format selects " FORMAT_NAMES, path);
 	diag_more("-o diff.html writes a page with a flame graph");
 	return false;
 }
@@ -247,8 +247,8 @@ static int add_pair(struct diff_arguments *arguments, char **operands, size_t co
 	if (count == 1)
 		add_folder(now, operands[0], true);
 	if (count == 1 && !now->count && strcmp(base->items[0], operands[0])) {
-		diag_say("%s has the runs of one program only: sprof diff %s OTHER", operands[0],
-			 operands[0]);
+		diag_print("%s has the runs of one program only: sprof diff %s OTHER", operands[0],
+			   operands[0]);
 		return EXIT_USAGE;
 	}
 	if (!now->count)
@@ -274,21 +274,21 @@ int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv
 	if (!choose_format_of_file(arguments))
 		return EXIT_USAGE;
 	if (arguments->write == diff_write_html && !arguments->output && isatty(STDOUT_FILENO)) {
-		diag_say("--format html is not for terminals");
+		diag_print("--format html is not for terminals");
 		diag_more("write it to a file: -o FILE");
 		return EXIT_USAGE;
 	}
 	char **end = argv + dashes, **next = argv + operand;
 	if (dashes == argc && end - next > 2) {
-		diag_say("which of these %zu files are the base? sprof diff BASE... -- NEW...",
-			 (size_t)(end - next));
+		diag_print("which of these %zu files are the base? sprof diff BASE... -- NEW...",
+			   (size_t)(end - next));
 		return EXIT_USAGE;
 	}
 	if (dashes == argc)
 		return add_pair(arguments, next, (size_t)(end - next));
 	if (next == end || dashes + 1 == argc) {
-		diag_say("no files %s '--': sprof diff BASE... -- NEW...",
-			 next == end ? "before" : "after");
+		diag_print("no files %s '--': sprof diff BASE... -- NEW...",
+			   next == end ? "before" : "after");
 		return EXIT_USAGE;
 	}
 	for (; next < end; next++)

@@ -84,10 +84,10 @@ static void no_events_explain(const struct sp_catalog_options *options)
 	for (size_t i = 0; i < options->patterns.count; i++)
 		for (size_t j = 0; j < sizeof(kinds) / sizeof(*kinds); j++)
 			if (!strcmp(options->patterns.items[i], kinds[j].kind)) {
-				diag_say("%s: none: %s", kinds[j].kind, kinds[j].why);
+				diag_print("%s: none: %s", kinds[j].kind, kinds[j].why);
 				return;
 			}
-	diag_say("no event matches; 'sprof list' shows all");
+	diag_print("no event matches; 'sprof list' shows all");
 }
 
 /* Opens the output. `out` is NULL after printing that the file cannot be written. */
@@ -134,7 +134,7 @@ static int show_events(struct sp_ctx *ctx, struct list *list,
 	int status = close_output(list, &pager);
 	const char *note;
 	for (size_t i = 0; (note = sp_catalog_note(catalog, i)); i++)
-		diag_say("%s", note);
+		diag_print("%s", note);
 	if (!count)
 		no_events_explain(options);
 	sp_catalog_free(catalog);
@@ -297,7 +297,7 @@ static int list_run(struct sp_ctx *ctx, int argc, char **argv)
 	if (list.json)
 		list.format = LIST_JSON;
 	if (list.limits && operand < argc) {
-		diag_say("--limits takes no pattern: '%s'", argv[operand]);
+		diag_print("--limits takes no pattern: '%s'", argv[operand]);
 		return EXIT_USAGE;
 	}
 	if (list.limits)

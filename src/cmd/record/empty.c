@@ -119,7 +119,7 @@ void record_print_unrecorded(const struct record_options *options,
 	if (!group.members || !(few || (group.active && !excluded)))
 		return;
 	describe_group(&text, &group);
-	diag_say("%s", text.bytes);
+	diag_print("%s", text.bytes);
 }
 
 /* Finds the file that execvp() runs. Returns false if there is none. */
@@ -353,5 +353,5 @@ void record_print_empty(const struct record_arguments *arguments, struct sp_capt
 {
 	struct reason_text text = {""};
 	explain(&text, &arguments->options, capture);
-	diag_say("no samples in %s: %s", path, text.bytes);
+	diag_print("no samples in %s: %s", path, text.bytes);
 }

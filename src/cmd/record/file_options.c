@@ -89,16 +89,16 @@ bool record_parse_overwrite(const struct option *option, const char *text)
 
 void record_print_file(const struct sp_capture_file *file)
 {
-	diag_say("%s: %llu samples, %.1f MB", file->path, (unsigned long long)file->samples,
-		 (double)file->bytes / 1e6);
+	diag_print("%s: %llu samples, %.1f MB", file->path, (unsigned long long)file->samples,
+		   (double)file->bytes / 1e6);
 }
 
 void record_print_dump_size(struct sp_capture *capture)
 {
 	double bytes = (double)sp_capture_stats(capture)->dump_bytes;
 	if (bytes > 0)
-		diag_say("flight recorder: a dump has up to %.1f MB of samples (-m sets the size "
-			 "of the ring buffers)", bytes / 1e6);
+		diag_print("flight recorder: a dump has up to %.1f MB of samples (-m sets the size "
+			   "of the ring buffers)", bytes / 1e6);
 }
 
 void record_print_size_limit(const struct sp_capture *capture, const struct record_options *options)
@@ -106,11 +106,11 @@ void record_print_size_limit(const struct sp_capture *capture, const struct reco
 	uint64_t most = sp_capture_file_limit(capture);
 	const char *path = options->output.path ? options->output.path : "sprof.data";
 	if (!most)
-		diag_say("%s has no size limit; --max-size sets one", path);
+		diag_print("%s has no size limit; --max-size sets one", path);
 	else if (options->output.keep_files)
-		diag_say("each file: at most %llu bytes; all files: at most %llu bytes",
-			 (unsigned long long)most,
-			 (unsigned long long)most * (options->output.keep_files + 1));
+		diag_print("each file: at most %llu bytes; all files: at most %llu bytes",
+			   (unsigned long long)most,
+			   (unsigned long long)most * (options->output.keep_files + 1));
 	else
-		diag_say("%s: at most %llu bytes", path, (unsigned long long)most);
+		diag_print("%s: at most %llu bytes", path, (unsigned long long)most);
 }

@@ -52,8 +52,8 @@ void name_store_add(struct name_store *store, int fd, const char *path)
 	else if (fd >= 0)
 		close(fd);
 	if (store->ctx && fd >= 0 && full && !store->quiet)
-		diag_say("%s has no names yet, because %d files wait for theirs: run 'sprof "
-			 "archive %s'", path, WAITING_MAX, path);
+		diag_print("%s has no names yet, because %d files wait for theirs: run 'sprof "
+			   "archive %s'", path, WAITING_MAX, path);
 }
 
 /*
@@ -183,7 +183,7 @@ void name_store_finish(struct name_store *store)
 	if (store->child)
 		lower_priority(store->child);
 	if (store->child && !store->quiet)
-		diag_say("storing names in the background (process %d)", (int)store->child);
+		diag_print("storing names in the background (process %d)", (int)store->child);
 	if (store->files.count)
 		start(store, store->files.count, true);
 	free(store->files.items);

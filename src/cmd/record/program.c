@@ -102,7 +102,7 @@ static int run_recorder(int argc, char **argv)
 		_exit(record(argc, argv));
 	}
 	if (pid < 0)
-		diag_say("cannot start the recorder: %s", strerror(errno));
+		diag_print("cannot start the recorder: %s", strerror(errno));
 	session_probe_start(&session);
 	int status = pid < 0 ? -1 : wait_for_recorder(pid, &session);
 	session_discard(&session);
@@ -120,7 +120,7 @@ int program_run(char **words)
 		count++;
 	char **argv = calloc((size_t)count + 2, sizeof(*argv));
 	if (!argv) {
-		diag_say("out of memory");
+		diag_print("out of memory");
 		return EXIT_RECORDER;
 	}
 	argv[0] = name;

@@ -62,14 +62,14 @@ static bool set_variable(const struct variable *variable, bool verbose)
 {
 	char *assignment = assignment_of(variable);
 	if (!assignment) {
-		diag_say("out of memory");
+		diag_print("out of memory");
 		return false;
 	}
 	bool done = setenv(variable->name, assignment + strlen(variable->name) + 1, true) == 0;
 	if (!done)
-		diag_say("cannot set %s: %s", variable->name, strerror(errno));
+		diag_print("cannot set %s: %s", variable->name, strerror(errno));
 	else if (verbose)
-		diag_say("set %s", assignment);
+		diag_print("set %s", assignment);
 	free(assignment);
 	return done;
 }
@@ -125,8 +125,9 @@ static void print_one_runtime(const struct record_options *options)
 static bool runtime_names_set(const struct record_options *options, bool quiet, bool verbose)
 {
 	if (!geteuid() && follows_links()) {
-		diag_say("--runtime-names: other users' links in /tmp could make runtimes of root "
-			 "overwrite any file");
+		diag_print(
+			"--runtime-names: other users' links in /tmp could make runtimes of root "
+			"overwrite any file");
 		print_one_runtime(options);
 		char *text = strdup("sysctl fs.protected_symlinks=1 fs.protected_hardlinks=1 &&");
 		for (const char *const *word = options->output.cmdline; text && *word; word++)
@@ -147,7 +148,7 @@ static bool runtime_names_set(const struct record_options *options, bool quiet, 
 			 variables[i].name);
 	}
 	if (!quiet && !verbose)
-		diag_say("set %s", names);
+		diag_print("set %s", names);
 	return true;
 }
 
@@ -168,7 +169,7 @@ static void print_fields(const struct perf_event_attr *attr)
 static void list_events(const struct sp_capture *capture, const char *how)
 {
 	if (how && strcmp(how, "-v") && strcmp(how, "-F") && strcmp(how, "-g")) {
-		diag_say("--control: evlist takes -v, -F or -g, not '%s'", how);
+		diag_print("--control: evlist takes -v, -F or -g, not '%s'", how);
 		return;
 	}
 	enum text_form form = text_form_of(STDOUT_FILENO);
@@ -231,7 +232,7 @@ struct pipe_write {
 
 static void give_up_pipe(const struct pipe_write *pipe_write, int number)
 {
-	diag_say("gave up: data that the reader of %s has not read is lost", pipe_write->name);
+	diag_print("gave up: data that the reader of %s has not read is lost", pipe_write->name);
 	if (pipe_write->command)
 		kill(pipe_write->command, SIGTERM);
 	session_raise(number);
@@ -248,8 +249,8 @@ static void *watch_signals(void *arg)
 	while (!fds[1].revents) {
 		struct signalfd_siginfo info;
 		if (poll(fds, 2, printed ? -1 : PATIENCE_MS) == 0) {
-			diag_say("waiting for the reader of %s; Ctrl-C or SIGTERM "
-				 "discards unread data", pipe_write->name);
+			diag_print("waiting for the reader of %s; Ctrl-C or SIGTERM "
+				   "discards unread data", pipe_write->name);
 			printed = true;
 		}
 		if (fds[0].revents && session_next_signal(pipe_write->session, &info) &&
@@ -307,8 +308,8 @@ static void print_notes(struct live_recording *recording)
 	for (; recording->notes_printed < count; recording->notes_printed++)
 		if (!recording->arguments->quiet &&
 		    !sp_capture_note_is_silent(recording->capture, recording->notes_printed))
-			diag_say("%s",
-				 sp_capture_note(recording->capture, recording->notes_printed));
+			diag_print("%s",
+				   sp_capture_note(recording->capture, recording->notes_printed));
 }
 
 /* Prints the files that are complete, and stores names in them. */
@@ -336,7 +337,7 @@ static void give_up(void *arg, int number)
 {
 	const struct live_recording *recording = arg;
 	pid_t command = sp_capture_pid(recording->capture);
-	diag_say("ended by a second signal: records that were not written yet are missing");
+	diag_print("ended by a second signal: records that were not written yet are missing");
 	if (command)
 		kill(command, SIGTERM);
 	session_raise(number);
@@ -383,7 +384,7 @@ static void toggle_sampling(struct live_recording *recording)
 	if (error)
 		diag_error(error);
 	else if (!recording->arguments->quiet)
-		diag_say(any ? "sampling paused; SIGUSR1 resumes it" : "sampling resumed");
+		diag_print(any ? "sampling paused; SIGUSR1 resumes it" : "sampling resumed");
 }
 
 /* Handles SIGUSR2: snapshot, rotation, or dump of the ring buffers. */
@@ -411,9 +412,9 @@ static void read_signals(struct live_recording *recording)
 			on_snapshot_signal(recording);
 		else if (session->reached != reached && !session->stopped &&
 			 !recording->arguments->quiet)
-			diag_say("%s reached process %d, too; recording goes on until it ends "
-				 "(end it with another %s)", session_signal_name(number),
-				 (int)command, number == SIGINT ? "Ctrl-C" : "SIGTERM");
+			diag_print("%s reached process %d, too; recording goes on until it ends "
+				   "(end it with another %s)", session_signal_name(number),
+				   (int)command, number == SIGINT ? "Ctrl-C" : "SIGTERM");
 		reached = session->reached;
 	}
 }
@@ -488,8 +489,8 @@ static void end_command(struct live_recording *recording)
 	sp_error_free(sp_capture_wait(recording->capture, false, &ended, &status));
 	if (pid && !ended && (recording->session.stopped || needless) && !kill(pid, SIGTERM) &&
 	    !recording->arguments->quiet)
-		diag_say("sent SIGTERM to process %d (%s), which still ran", (int)pid,
-			 recording->arguments->options.target.command[0]);
+		diag_print("sent SIGTERM to process %d (%s), which still ran", (int)pid,
+			   recording->arguments->options.target.command[0]);
 }
 
 /* Prints the hottest functions, unless the samples are in several files (rotation). */
@@ -526,7 +527,7 @@ static void write_view(const struct live_recording *recording)
 		_exit(ctx ? command_report.run(ctx, 5, argv) : EXIT_RECORDER);
 	}
 	if (child > 0 && waitpid(child, &status, 0) == child && !status && !arguments->quiet)
-		diag_say("%s has the report of sprof.data", view);
+		diag_print("%s has the report of sprof.data", view);
 	free(view);
 }
 
@@ -535,8 +536,8 @@ static bool is_ended_early(void)
 {
 	int number = session_early_signal();
 	if (number)
-		diag_say("ended by %s before sampling began: nothing was recorded",
-			 session_signal_name(number));
+		diag_print("ended by %s before sampling began: nothing was recorded",
+			   session_signal_name(number));
 	return number;
 }
 

@@ -425,7 +425,8 @@ static bool check_runtime_names(const struct record_arguments *arguments)
 		      !record_command_is_limit(options);
 	if (!arguments->runtime_names || starts)
 		return true;
-	diag_say("--runtime-names needs a COMMAND that it starts, without -p, -t, -u, -a, -C and -G");
+	diag_print("--runtime-names needs a COMMAND that it starts, without -p, -t, -u, -a, -C and "
+		   "-G");
 	diag_more("For a running Java process, use 'jcmd PID Compiler.perfmap'; restart other programs.");
 	return false;
 }
@@ -445,7 +446,7 @@ static bool check_graph_value(const char *before, const char *command)
 		if (strncmp(command, values[i], length) || values[i][length] ||
 		    child_is_program(command))
 			continue;
-		diag_say("-g takes no value, and there is no program '%s'", command);
+		diag_print("-g takes no value, and there is no program '%s'", command);
 		if (i < 4)
 			diag_more("To unwind by '%s': --call-graph %s", command, command);
 		else
@@ -474,11 +475,11 @@ static bool choose_view(struct record_arguments *arguments)
 	if (!picture && !several)
 		return true;
 	if (picture) {
-		diag_say("-o %s: sprof has no pictures", path);
+		diag_print("-o %s: sprof has no pictures", path);
 		diag_more("use -o %.*s.html, which has a flame graph, times and threads",
 			  (int)(strrchr(path, '.') - path), path);
 	} else {
-		diag_say("-o %s is of one recording, not of several", path);
+		diag_print("-o %s is of one recording, not of several", path);
 		diag_more("record to FILE.data, then: sprof report -o %s FILE.data.*", path);
 	}
 	return false;
@@ -530,7 +531,7 @@ bool record_arguments_check(const struct record_arguments *arguments)
 		what = "--scope task excludes -a, and -C without -p, -t or -u";
 	if (!what)
 		return true;
-	diag_say("%s", what);
+	diag_print("%s", what);
 	diag_more("'sprof %s --help' lists the options.", arguments->command_name);
 	return false;
 }

@@ -30,23 +30,26 @@ static double own_seconds(void)
 static void print_losses(const struct record_options *options, struct sp_capture *capture,
 			 const struct sp_capture_stats *stats, bool failed)
 {
-	double percent = 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples);
+	double all = (double)(stats->lost_own + stats->samples);
+	double percent = 100.0 * (double)stats->lost_own / all;
 	unsigned long long lost = stats->lost_own;
 	char remedy[80];
 	if (lost && failed)
-		diag_say("%llu sample%s (%.1f %%) lost", lost, lost == 1 ? "" : "s", percent);
+		diag_print("%llu sample%s (%.1f %%) lost", lost, lost == 1 ? "" : "s", percent);
 	else if (lost && options->buffers.overwrite)
-		diag_say("%llu sample%s (%.1f %%) lost while the ring buffers were read: use smaller "
-			 "buffers (-m) or a lower -F", lost, lost == 1 ? "" : "s", percent);
+		diag_print("%llu sample%s (%.1f %%) lost while the ring buffers were read: use "
+			   "smaller "
+			   "buffers (-m) or a lower -F",
+			   lost, lost == 1 ? "" : "s", percent);
 	else if (lost)
-		diag_say("%llu sample%s (%.1f %%) lost: %s", lost, lost == 1 ? "" : "s", percent,
-			 record_loss_remedy(options, capture, remedy));
+		diag_print("%llu sample%s (%.1f %%) lost: %s", lost, lost == 1 ? "" : "s", percent,
+			   record_loss_remedy(options, capture, remedy));
 	if (stats->lost_sideband)
-		diag_say("%llu metadata records (mmap, comm, fork) were lost",
-			 (unsigned long long)stats->lost_sideband);
+		diag_print("%llu metadata records (mmap, comm, fork) were lost",
+			   (unsigned long long)stats->lost_sideband);
 	if (stats->throttled)
-		diag_say("the kernel throttled sampling %llu time%s: use a lower -F",
-			 (unsigned long long)stats->throttled, stats->throttled == 1 ? "" : "s");
+		diag_print("the kernel throttled sampling %llu time%s: use a lower -F",
+			   (unsigned long long)stats->throttled, stats->throttled == 1 ? "" : "s");
 }
 
 static void add_part(char *text, size_t size, uint64_t count, const char *name)
@@ -72,8 +75,8 @@ static void print_stacks(const struct sp_capture_stacks *stacks)
 	add_part(rest, sizeof(rest), stacks->depth_limit, "too deep");
 	add_part(rest, sizeof(rest), stacks->skipped, "not unwound");
 	if (unwound)
-		diag_say("stacks of %llu sample%s: %.2f %% complete%s", (unsigned long long)all,
-			 all == 1 ? "" : "s", 100 * (double)complete / (double)all, rest);
+		diag_print("stacks of %llu sample%s: %.2f %% complete%s", (unsigned long long)all,
+			   all == 1 ? "" : "s", 100 * (double)complete / (double)all, rest);
 }
 
 static void print_totals(struct sp_capture *capture, const struct sp_capture_stats *stats,
@@ -84,18 +87,18 @@ static void print_totals(struct sp_capture *capture, const struct sp_capture_sta
 	char size[32], share[32] = "", rate[32] = "";
 	format_size(size, sizeof(size), stats->all_file_bytes);
 	/*
-	 * The recorder's CPU share is left out for short recordings, where starting and stopping would
-	 * dominate.
+	 * The recorder's CPU share is left out for short recordings, where starting and stopping
+	 * would dominate.
 	 */
 	if (seconds >= 1)
 		snprintf(share, sizeof(share), " (%.1f %% of a CPU)", 100 * own / seconds);
 	if (stats->rate_hz && stats->samples)
 		snprintf(rate, sizeof(rate), " at %llu Hz", (unsigned long long)stats->rate_hz);
-	diag_say("%llu sample%s, %llu lost, %s in %s; %.3f s elapsed%s, recorder used %.1f ms "
-		 "CPU%s",
-		 (unsigned long long)stats->samples, stats->samples == 1 ? "" : "s",
-		 (unsigned long long)(stats->lost_own + stats->shed), size, path, seconds, rate,
-		 1000 * own, share);
+	diag_print("%llu sample%s, %llu lost, %s in %s; %.3f s elapsed%s, recorder used %.1f ms "
+		   "CPU%s",
+		   (unsigned long long)stats->samples, stats->samples == 1 ? "" : "s",
+		   (unsigned long long)(stats->lost_own + stats->shed), size, path, seconds, rate,
+		   1000 * own, share);
 }
 
 void record_print_summary(const struct record_arguments *arguments, struct sp_capture *capture,
@@ -118,13 +121,14 @@ void record_print_summary(const struct record_arguments *arguments, struct sp_ca
 	if (!empty)
 		record_print_unrecorded(options, capture);
 	if (stats->unwritten)
-		diag_say("%llu more samples could not be written",
-			 (unsigned long long)stats->unwritten);
+		diag_print("%llu more samples could not be written",
+			   (unsigned long long)stats->unwritten);
 	print_losses(options, capture, stats, failed);
 	print_stacks(&stats->stacks);
 	if (stats->syncs)
-		diag_say("%llu syncs took %.1f ms, the longest %.1f ms; sampling did not wait for them",
-			 (unsigned long long)stats->syncs, (double)stats->sync_ns / 1e6,
-			 (double)stats->sync_longest_ns / 1e6);
+		diag_print("%llu syncs took %.1f ms, the longest %.1f ms; sampling did not wait "
+			   "for them",
+			   (unsigned long long)stats->syncs, (double)stats->sync_ns / 1e6,
+			   (double)stats->sync_longest_ns / 1e6);
 	print_totals(capture, stats, path);
 }

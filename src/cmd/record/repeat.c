@@ -93,7 +93,7 @@ static int record_one(const struct repeat *repeat, size_t side, const char *path
 	const char **line = calloc(program + count + 1, sizeof(*line));
 	char *padding = calloc(PADDING + 1, 1);
 	if (!line || !padding) {
-		diag_say("out of memory");
+		diag_print("out of memory");
 		return EXIT_RECORDER;
 	}
 	memcpy(line, options->output.cmdline, program * sizeof(*line));
@@ -149,7 +149,7 @@ static int run_side(struct repeat *repeat, size_t round, size_t side, const char
 		_exit(record_one(repeat, side, path));
 	}
 	if (child < 0) {
-		diag_say("cannot start the recorder: %s", strerror(errno));
+		diag_print("cannot start the recorder: %s", strerror(errno));
 		if (clock >= 0)
 			close(clock);
 		return -1;
@@ -169,8 +169,8 @@ static int run_side(struct repeat *repeat, size_t round, size_t side, const char
 		return WEXITSTATUS(status);
 	if (interrupted)
 		return -1;
-	diag_say("%s ended by signal %d (%s)", repeat->commands[side][0], WTERMSIG(status),
-		 strsignal(WTERMSIG(status)));
+	diag_print("%s ended by signal %d (%s)", repeat->commands[side][0], WTERMSIG(status),
+		   strsignal(WTERMSIG(status)));
 	return -1;
 }
 
@@ -197,8 +197,8 @@ static void print_progress(const struct repeat *repeat, size_t round, size_t rou
 			snprintf(text + used, sizeof(text) - used, " (standard deviation %.1f%%)",
 				 100 * sqrt(variance / (count - 1)) / mean);
 	}
-	diag_say("round %zu of %zu: %s; load %.1f", round, rounds, text,
-		 repeat->runs[repeat->run_count - 1].load);
+	diag_print("round %zu of %zu: %s; load %.1f", round, rounds, text,
+		   repeat->runs[repeat->run_count - 1].load);
 }
 
 /*
@@ -212,7 +212,7 @@ static int run_round(struct repeat *repeat, size_t round)
 		size_t side = i ? 1 - first : first;
 		char *path;
 		if (asprintf(&path, "%s/%s.%zu.data", repeat->folder, sides[side], round) < 0) {
-			diag_say("out of memory");
+			diag_print("out of memory");
 			return EXIT_RECORDER;
 		}
 		int status = run_side(repeat, round, side, path);
@@ -223,9 +223,9 @@ static int run_round(struct repeat *repeat, size_t round)
 			return 0;
 		if (status) {
 			if (status > 0 && status != EXIT_RECORDER && status != EXIT_USAGE)
-				diag_say("%s ended with status %d: only successful runs are "
-					 "compared",
-					 repeat->commands[side][0], status);
+				diag_print("%s ended with status %d: only successful runs are "
+					   "compared",
+					   repeat->commands[side][0], status);
 			return status > 0 ? status : EXIT_RECORDER;
 		}
 		repeat->run_count += round > 0;
@@ -261,7 +261,7 @@ static bool describe(const struct repeat *repeat)
 	struct utsname machine;
 	char *path, name[64];
 	if (asprintf(&path, "%s/runs.json", repeat->folder) < 0) {
-		diag_say("out of memory");
+		diag_print("out of memory");
 		return false;
 	}
 	bool opened = output_file_open(&file, path);
@@ -305,8 +305,8 @@ static int finish(const struct repeat *repeat)
 	char *argv[] = {name, folder, NULL};
 	int status = 0;
 	if (repeat->side_count < 2) {
-		diag_say("%s has %zu runs: 'sprof report %s/*.data' adds them up, with intervals "
-			 "by their spread;", repeat->folder, repeat->run_count, repeat->folder);
+		diag_print("%s has %zu runs: 'sprof report %s/*.data' adds them up, with intervals "
+			   "by their spread;", repeat->folder, repeat->run_count, repeat->folder);
 		diag_more("'sprof diff %s OTHER' compares them with another folder",
 			  repeat->folder);
 	} else
@@ -321,7 +321,7 @@ static bool make_folder(const char *folder)
 	if (!mkdir(folder, 0777))
 		return true;
 	int reason = errno;
-	diag_say("%s: %s", folder, strerror(reason));
+	diag_print("%s: %s", folder, strerror(reason));
 	if (reason == EEXIST)
 		diag_more("Runs need a new folder: -o FOLDER names it.");
 	return false;
@@ -335,10 +335,10 @@ static void print_rest(const struct repeat *repeat)
 		counts[repeat->runs[i].side]++;
 	const char *cause = interrupted ? "interrupted: " : "";
 	if (!repeat->run_count)
-		diag_say("%sno run is complete, and %s is not kept", cause, repeat->folder);
+		diag_print("%sno run is complete, and %s is not kept", cause, repeat->folder);
 	else
-		diag_say("%s%s has %zu complete run%s", cause, repeat->folder, repeat->run_count,
-			 repeat->run_count == 1 ? "" : "s");
+		diag_print("%s%s has %zu complete run%s", cause, repeat->folder, repeat->run_count,
+			   repeat->run_count == 1 ? "" : "s");
 	if (counts[SP_DIFF_BASE] && counts[SP_DIFF_NEW])
 		diag_more("'sprof diff %s' compares them.", repeat->folder);
 }
@@ -351,7 +351,7 @@ static int run_rounds(struct repeat *repeat)
 	int status = 0;
 	repeat->runs = calloc((rounds + 1) * 2, sizeof(*repeat->runs));
 	if (!repeat->runs) {
-		diag_say("out of memory");
+		diag_print("out of memory");
 		return EXIT_RECORDER;
 	}
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
@@ -377,17 +377,18 @@ static bool check(const struct record_arguments *arguments)
 {
 	const struct record_options *options = &arguments->options;
 	if (!arguments->repeat) {
-		diag_say("--versus needs --repeat N");
+		diag_print("--versus needs --repeat N");
 		return false;
 	}
 	if (arguments->repeat > MOST_RUNS) {
-		diag_say("--repeat: at most %d runs", MOST_RUNS);
+		diag_print("--repeat: at most %d runs", MOST_RUNS);
 		return false;
 	}
 	if (!options->target.command || record_command_is_limit(options) ||
 	    options->target.cgroups) {
-		diag_say("--repeat needs a COMMAND that it starts, without -p, -t, -u, -a, -C and "
-			 "-G");
+		diag_print(
+			"--repeat needs a COMMAND that it starts, without -p, -t, -u, -a, -C and "
+			"-G");
 		return false;
 	}
 	const struct sp_capture_output *output = &options->output;
@@ -397,9 +398,10 @@ static bool check(const struct record_arguments *arguments)
 	    options->schedule.delay_ms || options->sampling.samples == SP_OFF ||
 	    arguments->duration_ns || arguments->view || arguments->control ||
 	    (options->output.path && !strcmp(options->output.path, "-"))) {
-		diag_say("--repeat records whole runs to a folder: without --duration, -D, -n, "
-			 "--control, --overwrite, --max-size, --switch-output, --dry-run, -o - and "
-			 "reports by -o");
+		diag_print(
+			"--repeat records whole runs to a folder: without --duration, -D, -n, "
+			"--control, --overwrite, --max-size, --switch-output, --dry-run, -o - and "
+			"reports by -o");
 		return false;
 	}
 	return true;
@@ -413,10 +415,10 @@ static bool split_command(const char *text, wordexp_t *words)
 		return true;
 	if (!status)
 		wordfree(words);
-	diag_say("--versus '%s': %s", text,
-		 status == WRDE_NOSPACE
-			 ? "out of memory"
-			 : "is no command of words and quotes; put it into a script");
+	diag_print("--versus '%s': %s", text,
+		   status == WRDE_NOSPACE
+			   ? "out of memory"
+			   : "is no command of words and quotes; put it into a script");
 	return false;
 }
 

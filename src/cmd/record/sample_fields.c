@@ -75,7 +75,8 @@ static bool reject_branch(const char *text, size_t size)
 	for (size_t i = 0; i < sizeof(branch_words) / sizeof(*branch_words); i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? ", " : "",
 			 branch_words[i].name);
-	diag_say("-j, --branch-filter: invalid filter '%.*s' (one of %s)", (int)size, text, names);
+	diag_print("-j, --branch-filter: invalid filter '%.*s' (one of %s)", (int)size, text,
+		   names);
 	return false;
 }
 
@@ -159,7 +160,7 @@ static bool parse_registers(const struct option *option, const char *text, uint6
 {
 	enum sp_architecture architecture = machine();
 	if (!usual_registers(architecture)) {
-		diag_say("--%s: not supported on this architecture", option->name);
+		diag_print("--%s: not supported on this architecture", option->name);
 		return false;
 	}
 	if (!text) {
@@ -173,8 +174,8 @@ static bool parse_registers(const struct option *option, const char *text, uint6
 		size_t size = strcspn(at, ",");
 		uint64_t bits = registers_named(architecture, at, size);
 		if (!bits) {
-			diag_say("--%s: unknown register '%.*s' (--%s=? lists them)",
-				 option->name, (int)size, at, option->name);
+			diag_print("--%s: unknown register '%.*s' (--%s=? lists them)",
+				   option->name, (int)size, at, option->name);
 			return false;
 		}
 		*mask |= bits;

@@ -26,7 +26,7 @@ bool record_parse_frequency(const struct option *option, const char *text)
 	}
 	if (option_text_number(text, 1, SP_CAPTURE_FREQ_MAX - 1, hz))
 		return true;
-	diag_say("-%c: invalid frequency '%s' (Hz, or max)", option->letter, text);
+	diag_print("-%c: invalid frequency '%s' (Hz, or max)", option->letter, text);
 	return false;
 }
 

@@ -23,7 +23,7 @@ static bool parse_key(struct report_arguments *arguments, const char *title, con
 		return true;
 	}
 	if (why)
-		diag_say("%s: %s %s", title, word, why);
+		diag_print("%s: %s %s", title, word, why);
 	else if (!*word)
 		(void)report_key_reject(title, word);
 	return !why && *word && report_fields_add_word(arguments, title, word, ret);
@@ -230,20 +230,24 @@ static bool resolve_branches(struct report_arguments *arguments,
 {
 	const char *key = first_branch_key(arguments), *path = path_without_branches(recordings);
 	if (key && arguments->branches == 0) {
-		diag_say("--no-branch-stack counts samples, which have no %s; omit it, or use other "
-			 "keys", key);
+		diag_print(
+			"--no-branch-stack counts samples, which have no %s; omit it, or use other "
+			"keys",
+			key);
 		return false;
 	}
 	if ((key || arguments->branches == 1) && path) {
-		diag_say("%s has no branch stacks; use 'sprof record -b' if the processor supports it", path);
+		diag_print("%s has no branch stacks; use 'sprof record -b' if the processor "
+			   "supports it",
+			   path);
 		return false;
 	}
 	if (arguments->branches == 1 && wants_calls(arguments)) {
-		diag_say("branches (-b) have no call chains to show");
+		diag_print("branches (-b) have no call chains to show");
 		return false;
 	}
 	if (arguments->memory && (key || arguments->branches == 1)) {
-		diag_say("--mem-mode and branches do not go together");
+		diag_print("--mem-mode and branches do not go together");
 		return false;
 	}
 	if (arguments->memory)

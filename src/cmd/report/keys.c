@@ -69,7 +69,7 @@ int report_key_reject(const char *title, const char *word)
 	for (enum sp_key key = 0; sp_key_name(key); key++)
 		nearest_add(&nearest, word, strlen(word), sp_key_name(key));
 	if (nearest.name) {
-		diag_say("%s: unknown key '%s'; did you mean '%s'?", title, word, nearest.name);
+		diag_print("%s: unknown key '%s'; did you mean '%s'?", title, word, nearest.name);
 		return EXIT_USAGE;
 	}
 	for (enum sp_key key = 0; sp_key_name(key); key++) {
@@ -77,7 +77,7 @@ int report_key_reject(const char *title, const char *word)
 		snprintf(list + size, sizeof(list) - size, "%s%s", key ? ", " : "",
 			 sp_key_name(key));
 	}
-	diag_say("%s: '%s' is not one of %s, nor a field of the recording's tracepoints", title,
-		 word, list);
+	diag_print("%s: '%s' is not one of %s, nor a field of the recording's tracepoints", title,
+		   word, list);
 	return EXIT_USAGE;
 }

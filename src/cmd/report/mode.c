@@ -52,10 +52,11 @@ static bool has_time_column(const struct report_arguments *arguments)
 static bool check_events(const struct report_arguments *arguments)
 {
 	if (arguments->mode == SP_MODE_WAKERS && arguments->selection.events.count)
-		diag_say("-e and mode wakers do not go together: its event is sched:sched_waking");
+		diag_print(
+			"-e and mode wakers do not go together: its event is sched:sched_waking");
 	else if (arguments->selection.events.count > 1)
-		diag_say("-e: mode %s has one on-CPU event: name one",
-			 sp_mode_name((enum sp_mode)arguments->mode));
+		diag_print("-e: mode %s has one on-CPU event: name one",
+			   sp_mode_name((enum sp_mode)arguments->mode));
 	else
 		return true;
 	return false;
@@ -71,15 +72,16 @@ bool report_mode_resolve(struct report_arguments *arguments, const struct record
 	}
 	enum sp_key key = missing_key(arguments);
 	if (key != SP_KEY_LIMIT || (arguments->mode == SP_MODE_CPU && has_time_column(arguments))) {
-		diag_say("%s needs --mode wall, off-cpu or %s",
-			 key == SP_KEY_LIMIT ? "a column of -F" : sp_key_name(key),
-			 key == SP_KEY_WAKER || key == SP_KEY_WAKEE ? "wakers" : "latency");
+		diag_print("%s needs --mode wall, off-cpu or %s",
+			   key == SP_KEY_LIMIT ? "a column of -F" : sp_key_name(key),
+			   key == SP_KEY_WAKER || key == SP_KEY_WAKEE ? "wakers" : "latency");
 		return false;
 	}
 	if (arguments->mode == SP_MODE_CPU)
 		return true;
 	if (others) {
-		diag_say("--mode and %s do not go together", arguments->memory ? "--mem-mode" : "-b");
+		diag_print("--mode and %s do not go together",
+			   arguments->memory ? "--mem-mode" : "-b");
 		return false;
 	}
 	if (!check_events(arguments))

@@ -397,8 +397,8 @@ static void choose_one_event(const struct output_format *output, struct report *
 			most = report->profiles[i]->shown_samples;
 	while ((double)report->profiles[chosen]->shown_samples < ABOUT_AS_MANY * (double)most)
 		chosen++;
-	diag_say("format %s has one event: %s (--events chooses another)", output->name,
-		 report->profiles[chosen]->event);
+	diag_print("format %s has one event: %s (--events chooses another)", output->name,
+		   report->profiles[chosen]->event);
 	report->profiles += chosen;
 	report->events += chosen;
 	report->timelines += chosen;
@@ -427,11 +427,11 @@ static void missing_data_print(const struct report_arguments *arguments,
 	if (!any && recorded)
 		recordings_print_span(recordings, &arguments->selection);
 	if (!any && arguments->output != &output_text && report->filtered) {
-		diag_say("%s: no samples pass the filters", subject);
+		diag_print("%s: no samples pass the filters", subject);
 	} else if (!any && arguments->output != &output_text) {
 		char *command = report_command(report, "sprof report");
-		diag_say("%s: no samples; '%s' without --format prints the reason", subject,
-			 command);
+		diag_print("%s: no samples; '%s' without --format prints the reason", subject,
+			   command);
 		free(command);
 	}
 	bool wanted = arguments->tree != SP_TREE_NONE || arguments->children == 1 ||
@@ -439,8 +439,8 @@ static void missing_data_print(const struct report_arguments *arguments,
 	for (size_t i = 0; i < arguments->key_count; i++)
 		wanted |= arguments->keys[i] == SP_KEY_PARENT;
 	if (any && !chains && wanted)
-		diag_say("%s %s no call chains; 'sprof record -g' records them", subject,
-			 several ? "have" : "has");
+		diag_print("%s %s no call chains; 'sprof record -g' records them", subject,
+			   several ? "have" : "has");
 }
 
 /* Returns whether the file's name asks for compression of a format that is text. */

@@ -341,7 +341,7 @@ static bool choose_output(struct report_arguments *arguments)
 	if (!arguments->output && arguments->file)
 		arguments->output = output_find_file(arguments->file);
 	if (!arguments->output && arguments->file) {
-		diag_say("-o %s: no format has files of this name", arguments->file);
+		diag_print("-o %s: no format has files of this name", arguments->file);
 		if (output_is_picture(arguments->file))
 			diag_more("-o FILE.html has a flame graph, times and threads");
 		diag_more("--format selects one: " OUTPUT_NAMES);
@@ -378,8 +378,8 @@ static bool check_conflicts(const struct report_arguments *a, bool given)
 	for (size_t i = 0; i < sizeof(conflicts) / sizeof(*conflicts); i++) {
 		if (!conflicts[i].holds)
 			continue;
-		diag_say("%s%s%s", conflicts[i].what, conflicts[i].more ? output->name : "",
-			 conflicts[i].more ?: "");
+		diag_print("%s%s%s", conflicts[i].what, conflicts[i].more ? output->name : "",
+			   conflicts[i].more ?: "");
 		if (conflicts[i].remedy)
 			diag_more("%s", conflicts[i].remedy);
 		return false;

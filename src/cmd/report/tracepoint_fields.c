@@ -37,7 +37,7 @@ bool report_fields_add_word(struct report_arguments *arguments, const char *titl
 	while (index < arguments->word_count && strcmp(arguments->words[index], word) != 0)
 		index++;
 	if (index == SP_FIELDS_MAX || strlen(word) >= sizeof(((struct typed_field *)NULL)->text)) {
-		diag_say("%s: '%s' is one field too many, or too long", title, word);
+		diag_print("%s: '%s' is one field too many, or too long", title, word);
 		return false;
 	}
 	if (index == arguments->word_count)
@@ -101,8 +101,8 @@ static bool take_field(struct expanding *of, int32_t event, const char *name, bo
 		    !strcmp(a->fields[i].name, name))
 			break;
 	if (i == SP_FIELDS_MAX) {
-		diag_say("%s: these are more than %d fields of tracepoints", of->title,
-			 (int)SP_FIELDS_MAX);
+		diag_print("%s: these are more than %d fields of tracepoints", of->title,
+			   (int)SP_FIELDS_MAX);
 		return false;
 	}
 	if (i == a->field_count) {
@@ -141,14 +141,14 @@ static int32_t find_event(const struct expanding *of, const char *name)
 		if (!event_has_name(event, name))
 			continue;
 		if (found >= 0) {
-			diag_say("%s: '%s' may be %s and %s", of->title, name,
-				 sp_reader_event(of->reader, (size_t)found)->name, event->name);
+			diag_print("%s: '%s' may be %s and %s", of->title, name,
+				   sp_reader_event(of->reader, (size_t)found)->name, event->name);
 			return -1;
 		}
 		found = (int32_t)i;
 	}
 	if (found < 0)
-		diag_say("%s: the recording has no event '%s'", of->title, name);
+		diag_print("%s: the recording has no event '%s'", of->title, name);
 	return found;
 }
 
@@ -176,16 +176,16 @@ static int take_of_event(struct expanding *of, const struct typed_field *word)
 		return EXIT_USAGE;
 	const struct sp_event *from = sp_reader_event(of->reader, (size_t)event);
 	if (!sp_trace_field_count(of->trace, from)) {
-		diag_say(is_tracepoint(from) ? "%s: the recording has no list of the fields of %s"
-					     : "%s: %s is no tracepoint, and has no fields",
-			 of->title, from->name);
+		diag_print(is_tracepoint(from) ? "%s: the recording has no list of the fields of %s"
+					       : "%s: %s is no tracepoint, and has no fields",
+			   of->title, from->name);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(word->field, "*"))
 		return take_all(of, (size_t)event, event, word->raw) ? -1 : EXIT_USAGE;
 	if (sp_trace_has_field(of->trace, from, word->field))
 		return take_field(of, event, word->field, word->raw) ? -1 : EXIT_USAGE;
-	diag_say("%s: %s has no field '%s'", of->title, from->name, word->field);
+	diag_print("%s: %s has no field '%s'", of->title, from->name, word->field);
 	return EXIT_USAGE;
 }
 
@@ -205,8 +205,8 @@ static int take_of_all(struct expanding *of, const struct typed_field *word)
 		found |= here;
 	}
 	if (!found && all) {
-		diag_say("%s: the recording has no lists of its tracepoints' fields",
-			 of->title);
+		diag_print("%s: the recording has no lists of its tracepoints' fields",
+			   of->title);
 		return EXIT_USAGE;
 	}
 	if (!found)
@@ -306,8 +306,8 @@ int report_fields_resolve(struct report_arguments *arguments, struct sp_ctx *ctx
 			if (strcmp(arguments->words[i], "trace_fields") != 0 &&
 			    !strchr(arguments->words[i], '.'))
 				return report_key_reject(option_of(arguments, i), arguments->words[i]);
-		diag_say("%s has no tracepoints; 'record -e sched:sched_switch' records one",
-			 sp_reader_info(reader)->path);
+		diag_print("%s has no tracepoints; 'record -e sched:sched_switch' records one",
+			   sp_reader_info(reader)->path);
 		return 1;
 	}
 	struct sp_error *error = sp_trace_new(ctx, reader, &trace);

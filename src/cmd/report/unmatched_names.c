@@ -64,7 +64,7 @@ static void report_unknown(const struct recordings *recordings, const char *fits
 {
 	const char *path = sp_reader_info(recordings->items[0].reader)->path;
 	char *command = input_command("sprof report", recordings->count > 1 ? NULL : path);
-	diag_say("no %s %s; '%s -s %s' lists all", fits, name, command, key);
+	diag_print("no %s %s; '%s -s %s' lists all", fits, name, command, key);
 	free(command);
 }
 
@@ -76,13 +76,13 @@ static void report_name(const struct recordings *recordings, const struct sp_ana
 	char *expression = found.name ? text_expression(wanted) : NULL;
 	unsigned long long samples = found.samples;
 	if (found.name)
-		diag_say("no sample has %s as its sampled function; %llu sample%s pass%s through "
-			 "it: use --focus '^%s%s'",
-			 wanted, samples, samples == 1 ? "" : "s", samples == 1 ? "es" : "",
-			 expression, strcmp(found.name, wanted) ? "" : "$");
+		diag_print("no sample has %s as its sampled function; %llu sample%s pass%s through "
+			   "it: use --focus '^%s%s'",
+			   wanted, samples, samples == 1 ? "" : "s", samples == 1 ? "es" : "",
+			   expression, strcmp(found.name, wanted) ? "" : "$");
 	else if (nearest)
-		diag_say("no stack has a function %s; the nearest name is %s", wanted,
-			 nearest);
+		diag_print("no stack has a function %s; the nearest name is %s", wanted,
+			   nearest);
 	else
 		report_unknown(recordings, "stack has a function", wanted, "function");
 	free(expression);
@@ -156,13 +156,13 @@ static void report_values(const struct recordings *recordings, const struct sp_a
 		if (found.exists)
 			continue;
 		if (!found.known) {
-			diag_say("the recording has no command lines; "
-				 "'sprof record --command-lines' records them");
+			diag_print("the recording has no command lines; "
+				   "'sprof record --command-lines' records them");
 			return;
 		}
 		if (nearest)
-			diag_say("no %s %s; the nearest %s is %s", of->fits, name, of->noun,
-				 nearest);
+			diag_print("no %s %s; the nearest %s is %s", of->fits, name, of->noun,
+				   nearest);
 		else
 			report_unknown(recordings, of->fits, name, sp_key_name(of->key));
 	}
@@ -221,8 +221,8 @@ void report_unmatched_names(const struct report_arguments *arguments, struct sp_
 	    !count)
 		return;
 	if (arguments->my_code) {
-		diag_say("--my-code leaves out libraries, runtimes and the kernel; "
-			 "omit it to select their functions");
+		diag_print("--my-code leaves out libraries, runtimes and the kernel; "
+			   "omit it to select their functions");
 		return;
 	}
 	filter.symbols = (struct sp_string_list){0};
@@ -265,8 +265,8 @@ static bool check_between(const struct report_arguments *arguments,
 	if (arguments->interval != SHOWN_BETWEEN || !arguments->output->intervals ||
 	    has_between(analysis))
 		return true;
-	diag_say("--interval between needs one finished recording, or at least 3 runs of one "
-		 "command");
+	diag_print("--interval between needs one finished recording, or at least 3 runs of one "
+		   "command");
 	diag_more("it does not work with --mode, -b, --callers, --time, -s time, or files of one "
 		  "rotation");
 	return false;
@@ -281,9 +281,9 @@ static bool check_accesses(const struct recordings *recordings, const struct sp_
 		accesses += sp_analysis_profile(analysis, i)->accesses;
 	}
 	if (samples && !accesses)
-		diag_say("%s has no memory data, which --mem-mode needs; "
-			 "'sprof record -d -W -e EVENT' records it for events of memory accesses",
-			 sp_reader_info(recordings->items[0].reader)->path);
+		diag_print("%s has no memory data, which --mem-mode needs; "
+			   "'sprof record -d -W -e EVENT' records it for events of memory accesses",
+			   sp_reader_info(recordings->items[0].reader)->path);
 	return !samples || accesses;
 }
 

@@ -242,8 +242,8 @@ static bool fit_kind(struct kind_fields *kind, const struct sp_event *event, uin
 		if (kind->asked >> i & 1 && any & info->sample_bits)
 			continue;
 		if (kind->asked >> i & 1) {
-			diag_say("samples of %s have no %s: cannot print '%s'", event->name,
-				 info->attribute, info->name);
+			diag_print("samples of %s have no %s: cannot print '%s'", event->name,
+				   info->attribute, info->name);
 			return false;
 		}
 		kind->fields &= ~(UINT64_C(1) << i);
@@ -253,22 +253,22 @@ static bool fit_kind(struct kind_fields *kind, const struct sp_event *event, uin
 	 */
 	if (kind->asked & FIELDS_BLOCKS && event->attr.branch_sample_type &&
 	    !(event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY)) {
-		diag_say("%s: code between branches needs all branches; record with -b",
-			 event->name);
+		diag_print("%s: code between branches needs all branches; record with -b",
+			   event->name);
 		return false;
 	}
 	if (kind->asked & FIELD(BRCNTR) &&
 	    !(event->attr.branch_sample_type & SCRIPT_BRANCH_COUNTERS)) {
-		diag_say("%s: branches have no counters; record with -j any,counter",
-			 event->name);
+		diag_print("%s: branches have no counters; record with -j any,counter",
+			   event->name);
 		return false;
 	}
 	if (kind->fields & FIELD(SYMOFF) && !(kind->fields & FIELD(SYM))) {
-		diag_say("field symoff needs sym: -F +sym");
+		diag_print("field symoff needs sym: -F +sym");
 		return false;
 	}
 	if (kind->fields & FIELD(SRCLINE) && !(kind->fields & FIELD(IP))) {
-		diag_say("field srcline needs ip: -F +ip");
+		diag_print("field srcline needs ip: -F +ip");
 		return false;
 	}
 	return true;
@@ -295,8 +295,8 @@ bool fields_remove_missing(struct script_fields *fields, const struct sp_reader 
 		const struct sp_event *event = first_of_kind(reader, i);
 		if (!event && kind->chosen && !kind->by_all && kind->fields &&
 		    !kind->refused && kind->asked == kind->fields) {
-			diag_say("the recording has no events of type %s",
-				 kinds[i].title);
+			diag_print("the recording has no events of type %s",
+				   kinds[i].title);
 			return false;
 		}
 		if (event && !fit_kind(kind, event, sampled_bits(reader, kind, i)))

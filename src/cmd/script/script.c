@@ -193,11 +193,11 @@ static void report_damaged(const struct script_view *view, const struct sp_scrip
 	size_t index = 0, files = 0;
 	while ((what = sp_script_damaged(script, &index)))
 		if (++files <= SHOWN_NAMELESS)
-			diag_say("%s: inlined functions and lines may be missing: %s",
-				 view->info->path, what);
+			diag_print("%s: inlined functions and lines may be missing: %s",
+				   view->info->path, what);
 	if (files > SHOWN_NAMELESS)
-		diag_say("%s: inlined functions and lines of %zu more files may be missing",
-			 view->info->path, files - SHOWN_NAMELESS);
+		diag_print("%s: inlined functions and lines of %zu more files may be missing",
+			   view->info->path, files - SHOWN_NAMELESS);
 }
 
 /* Prints losses, samples without symbols, failed unwinding, and a missing end of the recording. */
@@ -212,7 +212,7 @@ static void limits_print(const struct script_view *view, const struct sp_script 
 	if (!sp_script_record_count(script))
 		recordings_print_span(view->recordings, &view->arguments->selection);
 	if (input_unfinished(reader, text))
-		diag_say("%s: %s", view->info->path, text);
+		diag_print("%s: %s", view->info->path, text);
 	if (view->arguments->format == SCRIPT_JSON ||
 	    script_has_field(view->arguments, FIELD(SYM))) {
 		/*
@@ -223,10 +223,10 @@ static void limits_print(const struct script_view *view, const struct sp_script 
 		size_t count = sp_script_nameless(script, shown, SHOWN_NAMELESS);
 		size_t last = count < SHOWN_NAMELESS ? count : SHOWN_NAMELESS;
 		for (size_t i = 0; i < last; i++) {
-			diag_say("%s: %llu sample%s in %s without a symbol%s%s",
-				 view->info->path, (unsigned long long)shown[i].samples,
-				 shown[i].samples == 1 ? "" : "s", shown[i].module,
-				 shown[i].what ? ": " : "", shown[i].what ?: "");
+			diag_print("%s: %llu sample%s in %s without a symbol%s%s",
+				   view->info->path, (unsigned long long)shown[i].samples,
+				   shown[i].samples == 1 ? "" : "s", shown[i].module,
+				   shown[i].what ? ": " : "", shown[i].what ?: "");
 			/* If consecutive files have the same remedy, prints it only once. */
 			bool again = i && shown[i].remedy && shown[i - 1].remedy &&
 				     !strcmp(shown[i].remedy, shown[i - 1].remedy);
@@ -234,31 +234,31 @@ static void limits_print(const struct script_view *view, const struct sp_script 
 				diag_more("%s", shown[i].remedy);
 		}
 		if (count > last)
-			diag_say("%s: samples in %zu more files have no symbols; 'sprof report' "
-				 "counts them",
-				 view->info->path, count - last);
+			diag_print("%s: samples in %zu more files have no symbols; 'sprof report' "
+				   "counts them",
+				   view->info->path, count - last);
 		const char *what, *remedy;
 		size_t index = 0, files = 0;
 		while ((what = sp_script_unproven(script, &index, &remedy)))
 			if (++files <= SHOWN_NAMELESS)
-				diag_say("%s: symbols may be wrong: %s; %s", view->info->path, what,
-					 remedy);
+				diag_print("%s: symbols may be wrong: %s; %s", view->info->path,
+					   what, remedy);
 		if (files > SHOWN_NAMELESS)
-			diag_say("%s: symbols of %zu more files may be wrong", view->info->path,
-				 files - SHOWN_NAMELESS);
+			diag_print("%s: symbols of %zu more files may be wrong", view->info->path,
+				   files - SHOWN_NAMELESS);
 		report_damaged(view, script);
 	}
 	if (lost) {
 		char *command = input_command("sprof info --losses", view->info->path);
-		diag_say("%s: %llu samples were lost; '%s' shows when", view->info->path,
-			 (unsigned long long)lost, command ?: "sprof info --losses");
+		diag_print("%s: %llu samples were lost; '%s' shows when", view->info->path,
+			   (unsigned long long)lost, command ?: "sprof info --losses");
 		free(command);
 	}
 	if (refusal && !view->arguments->no_chains)
-		diag_say("stack copies are not unwound: %s", sp_error_message(refusal));
+		diag_print("stack copies are not unwound: %s", sp_error_message(refusal));
 	const char *note;
 	for (size_t i = 0; (note = sp_script_note(script, i)); i++)
-		diag_say("%s", note);
+		diag_print("%s", note);
 }
 
 static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_reader *reader)
@@ -343,8 +343,8 @@ static int script_recording(struct sp_ctx *ctx, void *data, struct recordings *r
 	struct sp_reader *reader = recordings->items[0].reader;
 	struct script_view view;
 	if (arguments->format == SCRIPT_TEXT && sp_reader_has_feature(reader, FEATURE_STAT)) {
-		diag_say("%s has counts, no samples: use 'perf stat report -i %s'",
-			 sp_reader_info(reader)->path, sp_reader_info(reader)->path);
+		diag_print("%s has counts, no samples: use 'perf stat report -i %s'",
+			   sp_reader_info(reader)->path, sp_reader_info(reader)->path);
 		return 1;
 	}
 	if (!recordings_select_events(recordings, &arguments->selection, false) ||
@@ -352,7 +352,7 @@ static int script_recording(struct sp_ctx *ctx, void *data, struct recordings *r
 	    !fields_remove_missing(&arguments->fields, reader, !arguments->no_chains))
 		return 1;
 	if (script_has_field(arguments, FIELD(TOD)) && !sp_reader_info(reader)->has_clock) {
-		diag_say("tod: the recording has no wall clock time; record with -k monotonic");
+		diag_print("tod: the recording has no wall clock time; record with -k monotonic");
 		return 1;
 	}
 	if (!can_disassemble(arguments, reader))

@@ -21,7 +21,7 @@ static bool parse_fields(const struct option *option, const char *text)
 	char *why;
 	bool fine = fields_parse(option->value, text, &why);
 	if (!fine)
-		diag_say("-F, --fields: %s", why);
+		diag_print("-F, --fields: %s", why);
 	free(why);
 	return fine;
 }

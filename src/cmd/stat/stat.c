@@ -68,8 +68,8 @@ static bool counting_open_output(struct counting *counting)
 				 ? fcntl((int)number, F_DUPFD_CLOEXEC, 3) : -1;
 		counting->style.out = fd >= 0 ? fdopen(fd, "a") : NULL;
 		if (!counting->style.out)
-			diag_say("--log-fd: '%s' is not an open file descriptor",
-				 arguments->log_fd);
+			diag_print("--log-fd: '%s' is not an open file descriptor",
+				   arguments->log_fd);
 	} else if (arguments->output && strcmp(arguments->output, "-") != 0) {
 		output_file_open_in_place(&counting->file, arguments->output, arguments->append);
 		counting->style.out = counting->file.out;
@@ -98,7 +98,7 @@ static bool counting_close_output(struct counting *counting)
 	if (out != stderr && out != stdout)
 		good = !fclose(out) && good;
 	if (!good)
-		diag_say("cannot write the counts: %s", strerror(errno));
+		diag_print("cannot write the counts: %s", strerror(errno));
 	return good;
 }
 
@@ -176,7 +176,7 @@ static void add_to_means(struct counting *counting, const struct stat_table *tab
 {
 	size_t count = table->event_count * table->place_count;
 	if (!make_means(counting, count)) {
-		diag_say("cannot compare the runs: CPUs went online or offline");
+		diag_print("cannot compare the runs: CPUs went online or offline");
 		counting->session.failed = true;
 		return;
 	}
@@ -250,10 +250,10 @@ static void notes_print(const struct stat_run *run)
 	size_t count = sp_stat_event_count(run->stat);
 	fflush(run->counting->style.out);
 	for (size_t i = 0; i < sp_stat_note_count(run->stat) && !arguments->quiet; i++)
-		diag_say("%s", sp_stat_note(run->stat, i));
+		diag_print("%s", sp_stat_note(run->stat, i));
 	if (arguments->metric_only && !run->has_metrics && !arguments->quiet)
-		diag_say("--metric-only: no metrics for these events; try -e "
-			 "cycles,instructions,branches,branch-misses");
+		diag_print("--metric-only: no metrics for these events; try -e "
+			   "cycles,instructions,branches,branch-misses");
 	/*
 	 * Explains missing counts of events that the user named. For default events, "<not
 	 * supported>" in the row is enough.
@@ -263,7 +263,7 @@ static void notes_print(const struct stat_run *run)
 	for (size_t i = 0; i < count && explain; i++) {
 		const struct sp_stat_event *event = sp_stat_event(run->stat, i);
 		if (event->why)
-			diag_say("%s: %s", event->name, event->why);
+			diag_print("%s: %s", event->name, event->why);
 	}
 }
 
@@ -292,7 +292,7 @@ static void stat_run_finish(struct stat_run *run, bool last)
 	const struct stat_arguments *arguments = counting->arguments;
 	struct stat_table table;
 	if (!add_run_time(counting, (double)sp_stat_elapsed_ns(run->stat))) {
-		diag_say("out of memory");
+		diag_print("out of memory");
 		counting->session.failed = true;
 	}
 	if (arguments->repeated) {
@@ -338,7 +338,7 @@ static void obey(struct stat_run *run, enum control_command command)
 		counting->session.stopped = true;
 		break;
 	case CONTROL_SNAPSHOT:
-		diag_say("--control: snapshot ignored: stat has none");
+		diag_print("--control: snapshot ignored: stat has none");
 		break;
 	default:
 		return;
@@ -432,8 +432,8 @@ static void end_command(struct stat_run *run)
 	pid_t pid = sp_stat_pid(run->stat);
 	if (pid && (counting->session.expects_term || counting->session.stopped)) {
 		if (!kill(pid, SIGTERM) && counting->session.stopped)
-			diag_say("sent SIGTERM to process %d (%s), which still ran", (int)pid,
-				 counting->arguments->options.target.command[0]);
+			diag_print("sent SIGTERM to process %d (%s), which still ran", (int)pid,
+				   counting->arguments->options.target.command[0]);
 		counting->session.expects_term = true;
 	}
 	session_add_error(&counting->session,
@@ -446,8 +446,8 @@ static bool counting_run_hook(struct counting *counting, const char *what, const
 	int status = command ? system(command) : 0;
 	if (!status)
 		return true;
-	diag_say("%s: the command ended with status %d", what,
-		 WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	diag_print("%s: the command ended with status %d", what,
+		   WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	counting->session.failed = true;
 	return false;
 }
@@ -630,8 +630,8 @@ static int run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct stat_arguments arguments = {0};
 	if (argc > 1 && (!strcmp(argv[1], "record") || !strcmp(argv[1], "report"))) {
-		diag_say("sprof stat has no files of counts: use -j -o FILE or -x, -o FILE, "
-			 "or 'perf stat %s'", argv[1]);
+		diag_print("sprof stat has no files of counts: use -j -o FILE or -x, -o FILE, "
+			   "or 'perf stat %s'", argv[1]);
 		diag_more("'sprof stat -- %s' counts a command of this name.", argv[1]);
 		return EXIT_USAGE;
 	}

@@ -97,7 +97,7 @@ static bool check(const struct stat_arguments *arguments)
 		what = "-D -1 starts disabled: it needs --control to enable events";
 	if (!what)
 		return true;
-	diag_say("%s", what);
+	diag_print("%s", what);
 	diag_more("'sprof stat --help' lists the options.");
 	return false;
 }

@@ -157,7 +157,7 @@ static bool refresh(struct top *top)
 		if (error)
 			diag_error(error);
 		else
-			diag_say("out of memory");
+			diag_print("out of memory");
 		return false;
 	}
 	if (top->result) {
@@ -212,7 +212,7 @@ static bool print_window(const struct top *top)
 	bool done = top->arguments->json ? write_json(report)
 					 : output_text.write(report, stdout);
 	if (!done)
-		diag_say("out of memory");
+		diag_print("out of memory");
 	if (!top->arguments->json)
 		putchar('\n');
 	return done && !fflush(stdout) && !ferror(stdout);
@@ -222,7 +222,7 @@ static void print_notes(struct top *top)
 {
 	for (; top->notes_printed < sp_capture_note_count(top->capture); top->notes_printed++)
 		if (!sp_capture_note_is_silent(top->capture, top->notes_printed))
-			diag_say("%s", sp_capture_note(top->capture, top->notes_printed));
+			diag_print("%s", sp_capture_note(top->capture, top->notes_printed));
 }
 
 /* Returns whether the recording has ended. Keeps its error, if it failed. */
@@ -349,7 +349,7 @@ static bool run_screen(struct top *top)
 			return false;
 	}
 	if (!top->result && top->ended)
-		diag_say("the recording ended without a window");
+		diag_print("the recording ended without a window");
 	struct report_result *first = top->result;
 	top->result = NULL;
 	return !first || !browse_run(&source, first);
@@ -427,8 +427,8 @@ static int end_command(struct top *top, bool started)
 	sp_error_free(sp_capture_wait(top->capture, false, &ended, &status));
 	bool runs = started && pid && !ended;
 	if (runs && !kill(pid, SIGTERM))
-		diag_say("sent SIGTERM to process %d (%s), which still ran", (int)pid,
-			 top->arguments->record.options.target.command[0]);
+		diag_print("sent SIGTERM to process %d (%s), which still ran", (int)pid,
+			   top->arguments->record.options.target.command[0]);
 	top->session.expects_term |= runs;
 	if (pid)
 		sp_error_free(sp_capture_wait(top->capture, true, &ended, &status));
@@ -450,7 +450,7 @@ static bool save_last(struct top *top)
 	if (error)
 		return false;
 	bool done = save_window(top, &top->recordings, message, sizeof(message));
-	diag_say("%s", message);
+	diag_print("%s", message);
 	return done;
 }
 
@@ -468,7 +468,7 @@ static int run_capture(struct top *top, const struct live_source_options *option
 		if (error)
 			diag_error(error);
 		else
-			diag_say("cannot start the recording: no memory, thread or descriptor");
+			diag_print("cannot start the recording: no memory, thread or descriptor");
 		sp_error_free(sp_capture_stop(top->capture));
 		return end_command(top, false) ?: EXIT_RECORDER;
 	}

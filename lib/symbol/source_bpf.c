@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 
-static struct sp_error *code_open(const struct source_env *env, const struct module *module,
-				  uint32_t pid, struct diagnosis *diagnosis, void **ret)
+static struct sp_error *bpf_open(const struct source_env *env, const struct module *module,
+				 uint32_t pid, struct diagnosis *diagnosis, void **ret)
 {
 	(void)env, (void)pid, (void)diagnosis;
 	if (module->kind != MODULE_KERNEL_CODE)
@@ -14,8 +14,8 @@ static struct sp_error *code_open(const struct source_env *env, const struct mod
 	return NULL;
 }
 
-static bool code_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
-		      struct found *ret)
+static bool bpf_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
+		     struct found *ret)
 {
 	(void)diagnosis;
 	const struct module *module = opened;
@@ -30,8 +30,8 @@ static bool code_find(void *opened, const struct location *location, struct diag
 	return true;
 }
 
-const struct source source_code = {
+const struct source source_bpf = {
 	.name = "code",
-	.open = code_open,
-	.find = code_find,
+	.open = bpf_open,
+	.find = bpf_find,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "symbol/source_places.h"
+#include "symbol/line_places.h"
 
 #include <stdlib.h>
 #include "base/cleanup.h"
@@ -7,23 +7,23 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
-void source_places_deinit(struct source_places *places)
+void line_places_deinit(struct line_places *places)
 {
 	vec_deinit(places);
 	free(places->first_source);
-	*places = (struct source_places){0};
+	*places = (struct line_places){0};
 }
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct source_place *x = a, *y = b;
+	const struct line_place *x = a, *y = b;
 	return u64_order(x->module->index, y->module->index) ?: u64_order(x->offset, y->offset);
 }
 
-const struct source_place *source_places_at(const struct source_places *places,
-					    const struct location *location)
+const struct line_place *line_places_at(const struct line_places *places,
+					const struct location *location)
 {
-	const struct source_place key = {.module = location->module, .offset = location->offset};
+	const struct line_place key = {.module = location->module, .offset = location->offset};
 	if (!location->module || !places->count)
 		return NULL;
 	return bsearch(&key, places->items, places->count, sizeof(key), compare_places);
@@ -31,7 +31,7 @@ const struct source_place *source_places_at(const struct source_places *places,
 
 /* The places of one module, looked up in one call. */
 struct module_lookup {
-	struct source_place *places;
+	struct line_place *places;
 	size_t count;
 	size_t distinct; /* number of distinct frames that were found */
 	unsigned int threads;
@@ -47,7 +47,7 @@ struct source_lookup {
 
 static struct sp_error *look_up(const struct source_lookup *lookup, struct module_lookup *batch)
 {
-	struct source_place *places = batch->places;
+	struct line_place *places = batch->places;
 	CLEANUP_FREE uint64_t *offsets = malloc(batch->count * sizeof(*offsets));
 	CLEANUP_FREE const struct source_frame **items = calloc(batch->count, sizeof(*items));
 	struct source_frames found = {.items = items, .lines = lookup->lines};
@@ -101,10 +101,10 @@ static void look_up_all(struct source_lookup *lookup, size_t places, unsigned in
 		     lookup);
 }
 
-static bool make_batches(struct source_lookup *lookup, struct source_places *places)
+static bool make_batches(struct source_lookup *lookup, struct line_places *places)
 {
 	for (size_t i = 0; i < places->count; i++) {
-		struct source_place *place = &places->items[i];
+		struct line_place *place = &places->items[i];
 		if (!i || place->module != place[-1].module)
 			if (!vec_append(lookup, (struct module_lookup){.places = place}))
 				return false;
@@ -113,9 +113,8 @@ static bool make_batches(struct source_lookup *lookup, struct source_places *pla
 	return true;
 }
 
-struct sp_error *source_places_find(struct source_places *places,
-				    const struct locked_resolver *locked, bool lines,
-				    unsigned int threads)
+struct sp_error *line_places_find(struct line_places *places, const struct locked_resolver *locked,
+				  bool lines, unsigned int threads)
 {
 	struct source_lookup lookup = {.finder = &locked->finder, .lines = lines};
 	struct sp_error *error = NULL;
