@@ -331,14 +331,12 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	log_proxies(capture);
 	if (!error)
 		error = capture_count_lost(capture);
-	/* The notes count all stacks: those of waits that end with the recording, too. */
-	if (!error)
-		error = capture_round(capture, true);
-	error = error_first(error, sample_path_finish(&capture->samples));
 	if (!error)
 		error = capture_note_end(capture);
 	if (!error)
 		error = capture_round(capture, true);
+	/* That round wrote, and counted, the stacks of waits that end with the recording. */
+	error = error_first(error, sample_path_finish(&capture->samples));
 	error = error_first(error, close_file(capture));
 	thread_priority_end(&capture->bank.thread_priority);
 	save_kernel_names(capture);
