@@ -215,7 +215,8 @@ static void open_node(struct summing *summing, uint32_t at)
 	if (summing->total_parts)
 		*vec_add(&summing->parts, &summing->failed) = (struct part_sums){0};
 	/* The filters reject all stacks through this node. */
-	if (matches_by_stack(counted->work->matches) && !summing->nodes[at].samples)
+	if (matches_by_stack(counted->work->matches) && !summing->nodes[at].samples &&
+	    !summing->nodes[at].weight)
 		return;
 	summing->current = summing->times ? &summing->times[at] : NULL;
 	for (uint32_t i = node->run; i < node->run + node->length; i++)
@@ -480,11 +481,12 @@ static bool show_pending(const struct resolved *resolved)
 	for (size_t i = 0; i < counted->leaves.pending.count; i++) {
 		struct leaf *leaf = &counted->leaves.items[i];
 		uint16_t event = counted->groups.items[resolved->states[leaf->node].group].event;
-		if (!counted->leaves.pending.items[i].samples)
+		const struct weight_sums *pending = &counted->leaves.pending.items[i];
+		/* Later parts of a wait have time, but no sample. */
+		if (!pending->samples && !pending->weight)
 			continue;
 		if (is_shown(resolved, leaf, nodes))
-			weight_sums_merge(&counted->events[event].shown,
-					  &counted->leaves.pending.items[i]);
+			weight_sums_merge(&counted->events[event].shown, pending);
 		else
 			leaf->samples = leaf->weight = 0;
 	}

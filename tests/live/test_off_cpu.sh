@@ -167,6 +167,17 @@ rotated() {
 }
 noisy rotated
 
+# A wait has parts in several slices of time. Filters of code apply to all of them.
+slices() {
+	"$SPROF" report -i "$tmp/data" --mode off-cpu -s time,function -g none --format csv \
+		--percent-limit 0 "$@" 2>"$tmp/err" | grep -c clock_nanosleep
+}
+"$SPROF" record -q --off-cpu -o "$tmp/data" -- sleep 1.2 >"$tmp/out" 2>"$tmp/err"
+comment "$(slices) slices, with focus $(slices --focus clock_nanosleep), without $(slices --ignore clock_nanosleep)"
+check "filters of code apply to all parts of a wait" sh -c \
+	'[ "$1" -gt 5 ] && [ "$2" = "$1" ] && [ "$3" = 0 ]' sh "$(slices)" "$(slices --focus clock_nanosleep)" \
+	"$(slices --ignore clock_nanosleep)"
+
 # A thread that blocks until the end has no more records: of a hang, all time is one wait.
 sleep 60 &
 sleeper=$!
