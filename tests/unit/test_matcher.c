@@ -125,10 +125,14 @@ TEST(waits_have_their_duration_and_the_last_stack)
 	ck_assert_uint_eq(wait.time_ns, 2 * MS);
 	ck_assert_uint_eq(wait.period, 7 * MS - 10);
 	ck_assert_uint_eq(wait.ip, 0xa);
-	/* A later wait does not get that stack. */
+	ck_assert_uint_eq(matcher_counts(f.waits)->first_ns, 2 * MS);
+	ck_assert_uint_eq(matcher_counts(f.waits)->last_ns, 2 * MS);
+	/* A later wait does not get that stack, and a later file does not get that time. */
 	switches(&f, 5, 10 * MS, OUT);
 	switches(&f, 5, 20 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
+	ck_assert_uint_eq(matcher_counts(f.waits)->first_ns, 0);
+	ck_assert_uint_eq(matcher_counts(f.waits)->last_ns, 0);
 	ck_assert_uint_eq(matcher_counts(f.waits)->waits, 2);
 	ck_assert_uint_eq(matcher_counts(f.waits)->bare, 1);
 	ck_assert_uint_eq(matcher_oldest_ns(f.waits), UINT64_MAX);

@@ -113,7 +113,7 @@ struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe
 		return NULL;
 	*wrote_ret = true;
 	all->samples += ended.samples;
-	if (!all->first_ns || ended.first_ns < all->first_ns)
+	if (ended.first_ns && (!all->first_ns || ended.first_ns < all->first_ns))
 		all->first_ns = ended.first_ns;
 	if (ended.last_ns > all->last_ns)
 		all->last_ns = ended.last_ns;

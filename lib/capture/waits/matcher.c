@@ -263,6 +263,7 @@ struct sp_error *matcher_write(struct matcher *matcher, uint64_t safe_ns,
 	const struct wait_output to = output_to(matcher, output);
 	struct sp_error *error = add_losses(matcher);
 	size_t kept = 0;
+	matcher->counts.first_ns = matcher->counts.last_ns = 0;
 	matcher->safe_ns = safe_ns;
 	for (size_t i = 0; i < matcher->threads.busy.count; i++) {
 		uint32_t index = matcher->threads.busy.items[i];

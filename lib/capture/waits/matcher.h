@@ -48,7 +48,7 @@ struct matcher_options {
 	void *arg;
 };
 
-/* Sums since the beginning. */
+/* Sums since the beginning, but for the last two. */
 struct matcher_counts {
 	uint64_t switches;   /* off a CPU */
 	uint64_t waits;      /* complete and unfinished ones */
@@ -58,7 +58,8 @@ struct matcher_counts {
 	uint64_t unmatched;  /* waits of unknown duration, because SWITCH records are missing */
 	uint64_t raced;      /* snapshots of threads that ran meanwhile */
 	uint64_t preempted_ns; /* time of preempted threads */
-	uint64_t first_ns, last_ns; /* times of written samples; 0: none */
+	/* Times of samples written since the last matcher_write() began; 0: none */
+	uint64_t first_ns, last_ns;
 };
 
 struct matcher;

@@ -104,7 +104,7 @@ struct waits_ended {
 	const uint8_t *bytes;       /* valid until the next waits_write() */
 	size_t size;
 	uint64_t samples;           /* their number */
-	uint64_t first_ns, last_ns; /* times of all samples since the beginning; 0: none */
+	uint64_t first_ns, last_ns; /* their times; 0: none */
 };
 
 /*
