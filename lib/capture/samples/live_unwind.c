@@ -441,7 +441,9 @@ static uint64_t period_of(const struct live_unwind *live_unwind, const struct re
 {
 	uint64_t reader_ns = live_unwind->cpu_clock && live_unwind->python ?
 		python_reader_ns(live_unwind->python, record->tid, record->time_ns) : 0;
-	return record->period - (reader_ns < record->period ? reader_ns : record->period - 1);
+	if (reader_ns && reader_ns >= record->period)
+		reader_ns = record->period ? record->period - 1 : 0;
+	return record->period - reader_ns;
 }
 
 /* Replaces what the ring has of them. */
