@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
+#include "memory.h"
 #include "text.h"
 
 /* Returns the width of a terminal, or that which COLUMNS sets; 0: no limit. */
@@ -152,19 +153,17 @@ void term_wrap(const struct term *term, const char *text, int column, int indent
 {
 	int width = term->width ? term->width : TERM_PLAIN_WIDTH, line = 1;
 	bool begun = false;
-	char word[256];
 	while (*text) {
-		size_t size = unbroken_size(text),
-		       kept = size < sizeof(word) ? size : sizeof(word) - 1;
-		memcpy(word, text, kept);
-		word[kept] = '\0';
-		text += kept;
+		size_t size = unbroken_size(text);
+		char *word = xstrndup(text, size);
+		text += size;
 		int columns = term_text_width(term, word);
 		bool last = lines && line == lines;
 		/* Reserves room for the ellipsis in the last line. */
 		if (column > indent && column + columns + begun + (last && *text ? 4 : 0) > width) {
 			if (last) {
 				fprintf(out, " %s", term_glyph(term, "…", "..."));
+				free(word);
 				break;
 			}
 			fprintf(out, "\n%*s", indent, "");
@@ -174,6 +173,7 @@ void term_wrap(const struct term *term, const char *text, int column, int indent
 		if (begun && column > indent)
 			column += fprintf(out, " ");
 		column += term_put(term, word, 0, out);
+		free(word);
 		text += strspn(text, " ");
 		begun = true;
 	}
