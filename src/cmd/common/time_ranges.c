@@ -83,16 +83,23 @@ static bool parse_length(const char *text, const char *end, uint64_t *ret)
 		{"min", 60 * NS_PER_S}, {"h", 3600 * NS_PER_S},
 	};
 	size_t digits = strspn(text, "0123456789.");
-	uint64_t number;
-	if (text + digits >= end || !option_text_seconds(text, text + digits, &number))
+	char number[64], *rest;
+	if (text + digits >= end || !digits || digits >= sizeof(number))
+		return false;
+	memcpy(number, text, digits);
+	number[digits] = '\0';
+	double value = strtod(number, &rest);
+	if (*rest)
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		if (strlen(units[i].name) != (size_t)(end - text) - digits ||
 		    strncmp(units[i].name, text + digits, strlen(units[i].name)) != 0)
 			continue;
-		double ns = (double)number / 1e9 * (double)units[i].ns;
+		double ns = value * (double)units[i].ns;
+		if (ns >= 0x1p63)
+			return false;
 		*ret = (uint64_t)(ns + 0.5);
-		return ns < 0x1p63;
+		return true;
 	}
 	return false;
 }
