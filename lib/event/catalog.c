@@ -260,7 +260,11 @@ static struct sp_error *add_pmu_events(struct sp_catalog *catalog, struct pmus *
 	for (size_t i = 0; i < names.count && !error; i++) {
 		struct pmu_event event;
 		error = pmu_event_find(pmus, pmu, names.items[i], strlen(names.items[i]), &event);
-		if (error || !event.name)
+		if (error) {
+			error = note(catalog, error);
+			continue;
+		}
+		if (!event.name)
 			continue;
 		char *whole = format_text("%s/%s/", pmu->name, event.name);
 		error = add(catalog, (struct sp_catalog_entry){
