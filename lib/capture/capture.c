@@ -335,7 +335,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = capture_note_end(capture);
 	if (!error)
 		error = capture_round(capture, true);
-	/* That round wrote, and counted, the stacks of waits that end with the recording. */
+	/* The last round counted the stacks of waits that end with the recording. */
 	error = error_first(error, sample_path_finish(&capture->samples));
 	error = error_first(error, close_file(capture));
 	thread_priority_end(&capture->bank.thread_priority);

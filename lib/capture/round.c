@@ -232,8 +232,7 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
 	/*
-	 * In the last round, the threads that unwind have ended, and losses were counted: the ends
-	 * are noted already.
+	 * In the last round, all is unwound, and losses were counted: the ends are noted already.
 	 */
 	ring_bank_end_round(&capture->bank, !capture->out.rotation.full && !last);
 	struct sp_error *error = capture_drain_sideband(capture);

@@ -5,7 +5,7 @@
  * into the relay, and so frees the kernel's buffer at once. The reader has the time that the
  * relay takes to fill. A record that does not fit in the relay stays in the kernel's buffer.
  *
- * One thread at a time moves. The reader of `out` is another thread, which never waits.
+ * One thread at a time moves: the drain thread, or the reader of `out`.
  */
 #pragma once
 

@@ -32,11 +32,11 @@
 /* Flag in callers.misc, until stacks_check(): a kernel chain with one address in its user part. */
 #define CALLERS_ONE_USER (1 << 10)
 /*
- * Flag in chain.misc: the entry is for the callers of a wait without their kernel part, or for
- * that part.
+ * Flag in callers.misc of a key: its struct chain is for the callers of a wait without their kernel
+ * part, or for that part.
  */
 #define CALLERS_OF_WAIT (1 << 11)
-/* Flag in chain.misc: the entry is for samples in library code (fold_other_code()). */
+/* The same for samples in library code (fold_other_code()). */
 #define CALLERS_OF_OTHERS (1 << 12)
 
 static inline bool chain_is_mark(uint64_t word)
@@ -57,15 +57,18 @@ static inline bool chain_is_end(uint64_t word)
 
 /*
  * The results for a recorded chain under a root: one entry of a cache, and one line of the CPU's
- * cache. A sample of a known chain needs no look at the chain's addresses. The key is a hash of 128
- * bits: among a million chains, two have the same with a probability of 10^-27.
+ * cache. A sample of a known chain needs no look at the chain's addresses. The key is a hash of
+ * 128 bits: among a million chains, two have the same with a probability of 10^-27. Members are
+ * set as the key's flag says: without one, by chain_of(), all of the first three; with
+ * CALLERS_OF_WAIT, by drop_kernel(), `left` and `left_misc` of the callers, or `node` of the
+ * kernel part.
  */
 struct chain {
 	uint64_t hash[2];
 	uint32_t node;	       /* node of the interned chain */
 	uint32_t left;	       /* callers.count after stacks_check() */
 	uint16_t left_misc;    /* callers.misc after stacks_check() and --max-stack */
-	bool known;	       /* the members above are set; chain_of() sets them */
+	bool known;	       /* the members of this key are set */
 	bool limited;	       /* --max-stack removed callers */
 	uint32_t outer, depth; /* with work->only_leaves: answer (names.h) for the outermost mapped
 				* caller, or ANSWER_FAILED if there is none; and callers_depth() */

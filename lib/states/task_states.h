@@ -119,8 +119,9 @@ struct sp_error *task_states_add_seen(struct task_states *states, uint32_t pid,
 				      uint32_t tid) SP_MUST_CHECK;
 
 /*
- * Ends the adding. The recording lasts from `first_ns` to `last_ns`, or longer if records are outside.
- * 0 and 0: only records state it. Fails only when out of memory.
+ * Ends the adding. The recording lasts from `first_ns` to `last_ns`, longer if records are
+ * outside, and no longer than its notes of the file's begin and end say. 0 and 0: only records
+ * state it. Fails only when out of memory.
  */
 struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 				  uint64_t last_ns) SP_MUST_CHECK;

@@ -15,7 +15,7 @@ struct module_names {
 	const struct module *module; /* borrowed by the resolver that owns the names */
 	const struct source *source; /* the source that serves the module; NULL: none */
 	void *opened;                /* the source's state; NULL: none */
-	void *stored; /* state of source_stored, for addresses without a name in `source` */
+	void *stored; /* state of source_stored, for addresses that `source` names poorly or not */
 	struct diagnosis diagnosis, lines_diagnosis;
 	struct dwarf *dwarf; /* debug information that stays open; NULL: not opened */
 	bool stays_open;     /* it may stay open between calls */

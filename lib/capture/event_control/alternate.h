@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Alternate events: they sample in the place of the planned events, into the same ring buffers. This
+ * Alternate events: they sample for the planned events, into the same ring buffers. This
  * part opens, reopens and closes them; event_control.h decides which are enabled. There are four lists:
  *
  * - Large events copy more of the stack. The file has their samples as those of the planned events.

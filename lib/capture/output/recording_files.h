@@ -84,8 +84,8 @@ struct sp_error *recording_add_synthesised(struct recording *recording) SP_MUST_
 struct recording_progress {
 	uint64_t now_ns;       /* time for records that are made now */
 	uint64_t seen_ns;      /* latest time of all records that were read */
-	uint64_t unwritten_ns; /* time of the oldest sample that waits for its unwinding;
-			        * UINT64_MAX: none */
+	uint64_t unwritten_ns; /* time of the oldest sample that is not written yet: it is still
+			        * unwound, or its wait is not over; UINT64_MAX: none */
 	const struct perf_event_attr *attr; /* event of the losses */
 };
 

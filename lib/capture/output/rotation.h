@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rotation: decides when a file ends. Limits are checked before a round is written. The round's
- * largest size is known then, so that no file exceeds its limit:
+ * Rotation: the files of a recording. Limits are checked before a round is written
+ * (file_limits.c). The round's largest size is known then, so that no file exceeds its limit:
  *
- *	--switch-output=SIZE: of each ring an equal part is taken, as much as fits, and the rest goes
- *	to the next file, or files. One that has no room for a record takes the rest of the round.
+ *	--switch-output=SIZE: of each ring a part is taken, as much as fits (of equal sizes, or
+ *	with waits up to one time), and the rest goes to the next file, or files. One that has no
+ *	room for a record takes the rest of the round.
  *	--max-size: the same, and recording ends.
  *
  * A file begins with what lives (live_state.h), as of the oldest sample that can still come, so
