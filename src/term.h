@@ -52,8 +52,9 @@ void term_pad(int width, FILE *out);
 int term_text_width(const struct term *term, const char *text);
 
 /*
- * Writes text of unknown origin. Control characters and invalid UTF-8 become "?" or U+FFFD. Text wider
- * than `width` columns is cut and ends in "…" (0: no limit). Returns the columns written.
+ * Writes text of unknown origin. Control characters and invalid UTF-8 become "?" or U+FFFD. Text
+ * wider than `width` columns is cut and ends in "…", or "~" without UTF-8 (0: no limit). Returns
+ * the columns written.
  */
 int term_put(const struct term *term, const char *text, int width, FILE *out);
 

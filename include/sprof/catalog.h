@@ -32,7 +32,7 @@ struct sp_catalog_entry {
 	const char *alias;       /* another name of the same */
 	const char *type;        /* for people: "Software event" */
 	const char *description;
-	const char *details;     /* a tracepoint's fields, a field's range */
+	const char *details;     /* a tracepoint's fields */
 	const char *encoding;    /* encoding of a PMU's event: "event=0x3c,umask=1" */
 	const char *pmu, *unit;
 };

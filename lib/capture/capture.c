@@ -103,7 +103,7 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	TRY(tasks_begin_descent(&capture->tasks));
 	TRY(capture_map_aux_areas(capture));
 	TRY(capture_open_alternates(capture, options));
-	TRY(capture_add_events(capture));
+	TRY(capture_connect_events(capture));
 	TRY(waits_begin(capture->samples.waits));
 	TRY(event_control_watch_cpus(&capture->control));
 	TRY(capture_open_file(capture, options));

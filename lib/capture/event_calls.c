@@ -32,7 +32,7 @@ struct sp_error *capture_open_alternates(struct sp_capture *capture,
 	return event_control_open_alternates(&capture->control, &alternates);
 }
 
-struct sp_error *capture_add_events(struct sp_capture *capture)
+struct sp_error *capture_connect_events(struct sp_capture *capture)
 {
 	const struct sp_event *events;
 	size_t count;

@@ -122,7 +122,8 @@ struct sp_error *capture_on_timer(struct sp_capture *capture, bool *round_ret) S
 struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CHECK;
 struct sp_error *capture_open_alternates(struct sp_capture *capture,
 					 const struct capture_options *options) SP_MUST_CHECK;
-struct sp_error *capture_add_events(struct sp_capture *capture) SP_MUST_CHECK;
+/* Makes the open events' ids known to the samples' path, and opens the logs of dithered periods. */
+struct sp_error *capture_connect_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_watch_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_run_schedule(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_note_off(struct sp_capture *capture) SP_MUST_CHECK;

@@ -7,7 +7,8 @@
 #include "event/rights.h"
 
 /*
- * Returns whether the kernel knows the field, by a dummy event: missing hardware does not matter.
+ * Returns whether the kernel knows the field, by a dummy event: missing hardware does not
+ * matter. For fields of AUX areas the kernel's release decides.
  */
 bool event_field_known(const struct event_kernel *kernel, const struct rights *rights,
 		       const struct event_field *field);

@@ -41,8 +41,11 @@ static char *flatten(const char *text)
 		     : format_text("%.*s", (int)strcspn(why, "\n"), why);
 }
 
-/* Reads ftrace's error message about the filter, malloc'ed; NULL: not available. */
-static char *read_filter_error(const char *instance, const char *folder, const char *filter)
+/*
+ * Tries the filter in an instance of ftrace of our own. Returns its error message, malloc'ed; NULL:
+ * there is none.
+ */
+static char *try_filter(const char *instance, const char *folder, const char *filter)
 {
 	CLEANUP_FREE char *path = format_text("%s/events/%s/filter", instance, folder);
 	CLEANUP_FREE char *text = NULL;
@@ -63,7 +66,7 @@ static char *kernel_says(const struct sp_ctx *ctx, const char *name, const char 
 	CLEANUP_FREE char *instance = format_text("%s/instances/sprof-%d", tracefs.path, getpid());
 	if (!instance || mkdir(instance, 0700))
 		return NULL;
-	char *said = read_filter_error(instance, folder, filter);
+	char *said = try_filter(instance, folder, filter);
 	rmdir(instance);
 	return said;
 }

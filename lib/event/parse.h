@@ -108,7 +108,8 @@ struct event_spec {
 	size_t leader;          /* index in specs of the group's leader; its own if it is alone */
 	const char *group_name; /* "NAME{a,b}": NAME, or NULL; leaders only */
 	bool group_read;        /* modifier S: the leader's samples have all members' counts */
-	bool weak;              /* modifier W: if the kernel refuses the group, members are opened alone */
+	bool weak;              /* modifier W: if the kernel refuses the group, members are opened
+				 * alone, unless group_read */
 	struct event_terms terms;
 	enum event_use use;
 	enum event_tool tool;   /* not NONE: a value without kernel event; attr is a dummy */

@@ -35,7 +35,8 @@ struct cgroup {
 /*
  * Opens the directory of a group, for PERF_FLAG_PID_CGROUP: *fd_ret is the caller's to close.
  * `name` is a path from the hierarchy's top, with or without the '/' before it. Fails with
- * SP_ERROR_NOT_FOUND (the remedy states where groups are), or SP_ERROR_INVALID if `name` has "..".
+ * SP_ERROR_NOT_FOUND (the remedy states where groups are), with an error of permissions, or with
+ * SP_ERROR_INVALID if `name` has "..".
  */
 struct sp_error *cgroup_open(const struct sp_ctx *ctx, const struct cgroup_hierarchy *hierarchy,
 			     const char *name, int *fd_ret) SP_MUST_CHECK;

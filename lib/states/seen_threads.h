@@ -16,8 +16,8 @@ struct seen_thread {
 /* A zeroed struct has no threads. */
 struct seen_threads {
 	VEC(struct seen_thread) items;
-	struct u64map index_of;
-	uint32_t last; /* the last one added, because neighbours are often equal; 0: none */
+	struct u64map index_of; /* by tid alone: the first pid with a tid counts */
+	uint32_t last; /* tid of the last one added: neighbours are often equal; 0: none */
 };
 
 void seen_threads_deinit(struct seen_threads *seen);

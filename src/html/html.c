@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One HTML file that shows a report without a network. Its data are two blocks, each compressed by
- * gzip and encoded in base64, because names of unknown origin must not reach the browser's HTML
+ * One HTML file that shows a report without a network. Its data are three blocks, each compressed
+ * by gzip and encoded in base64, because names of unknown origin must not reach the browser's HTML
  * parser.
  *
  * Block "tree": the size of the head as 4 bytes, the least significant first; the head as JSON
@@ -563,6 +563,7 @@ static void blocks_deinit(struct blocks *blocks)
 	*blocks = (struct blocks){0};
 }
 
+/* Makes the blocks "tree" and "cells". */
 static void blocks_make(struct blocks *blocks, struct head *head)
 {
 	page_finish(head->page);

@@ -225,6 +225,8 @@ void browse_open_menu(struct browse *browse);
 void browse_open_flame(struct browse *browse);
 void browse_open_butterfly(struct browse *browse);
 void browse_open_code(struct browse *browse);
+
+/* Open a view of the whole level, or note why there is none. */
 void browse_open_time(struct browse *browse);
 void browse_open_changes(struct browse *browse);
 

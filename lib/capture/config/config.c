@@ -76,8 +76,12 @@ uint32_t config_stack_bytes(const struct capture_config *config, size_t event)
 	return terms->given & EVENT_TERM_STACK_SIZE ? terms->stack_bytes : config->graph.stack_bytes;
 }
 
-static void set_copies(struct capture_config *config, struct event_plan *plan,
-		       struct stack_copies copies)
+/*
+ * Sets the sizes of stack copies, and whether planned events or alternates begin with the command's
+ * exec.
+ */
+static void apply_copies(struct capture_config *config, struct event_plan *plan,
+			 struct stack_copies copies)
 {
 	for (size_t i = 0; i < plan->sample_count; i++) {
 		struct perf_event_attr *attr = &plan->samples[i].attr;
@@ -98,10 +102,10 @@ static void choose_copies(struct capture_config *config, struct event_plan *plan
 	uint64_t ring_bytes = (uint64_t)config->ring_pages.samples * config->rights.page_size;
 	if (!plan_is_unwound(plan, config->graph.live))
 		return;
-	set_copies(config, plan, (struct stack_copies){0});
+	apply_copies(config, plan, (struct stack_copies){0});
 	bool is_command = config->target == CAPTURE_COMMAND && !config->off_cpu.on;
-	set_copies(config, plan,
-		   stack_copies_choose(&config->graph, plan, is_command, ring_bytes));
+	apply_copies(config, plan,
+		     stack_copies_choose(&config->graph, plan, is_command, ring_bytes));
 }
 
 struct sp_error *config_plan(const struct event_kernel *kernel, const struct sp_ctx *ctx,

@@ -96,7 +96,7 @@ bool dither_log_find(const struct dither_log *log, uint64_t time_ns, struct dith
 
 /*
  * The same for a sample of an event, by one of its ids in the file, on a CPU. `last`: the result of
- * the last call, zeroed at first, and while no period changes.
+ * the last call; zero it before the first call, and after each change of a period.
  */
 bool dither_find(const struct dither *dither, uint64_t id, uint32_t cpu, uint64_t time_ns,
 		 struct dither_found *last);

@@ -77,7 +77,10 @@ struct drain_threads {
 
 DEFINE_CLEANUP(struct drain_threads *, drain_threads_free)
 
-/* `group`: the place's, if its thread moves; else NULL. */
+/*
+ * Returns the bytes that wait for the reader. `group`: the place's, if its thread moves; else
+ * NULL.
+ */
 static uint64_t move(struct drain_threads *drain_threads, struct drained_ring *place,
 		     struct drain_group *group)
 {

@@ -117,8 +117,11 @@ static bool add_reset(struct hold_pass *pass, uint32_t pid, size_t at, uint64_t 
 	return reset;
 }
 
-/* Finds forks, which need the parent's records, and processes that begin anew. */
-static bool find_changes(struct metadata_hold *hold, struct hold_pass *pass)
+/*
+ * Notes forks, which need the parent's records, and processes that begin anew, which are
+ * deferred no longer. Returns false when out of memory.
+ */
+static bool note_changes(struct metadata_hold *hold, struct hold_pass *pass)
 {
 	struct metadata_record record;
 	const struct task_change *change = &record.change;
@@ -246,7 +249,7 @@ bool metadata_hold_filter(struct metadata_hold *hold, struct record_buffer *reco
 	u64map_deinit(&hold->pending);
 	bool good = record_buffer_append(&pass.all, records->items, records->count);
 	records->count = 0;
-	good = good && find_changes(hold, &pass);
+	good = good && note_changes(hold, &pass);
 	if (good)
 		vec_sort(&hold->needs, by_pid_and_time);
 	if (good && hold->rate)

@@ -10,7 +10,8 @@ struct report_result;
 
 /*
  * Analyses the recordings. `arguments` must outlive the result, and is resolved for these
- * recordings (report_arguments_resolve()). `names` may be NULL. *ret is NULL after an error.
+ * recordings (report_arguments_resolve()). `names` and `counts` (as in sp_analysis_options) may be
+ * NULL. *ret is NULL after an error.
  */
 struct sp_error *report_result_new(const struct report_arguments *arguments, struct sp_ctx *ctx,
 				   struct recordings *recordings, struct sp_names *names,
