@@ -2,7 +2,9 @@
 #include "base/pages.h"
 
 #include <stdint.h>
-#include <sys/mman.h>
+
+/* Size of a huge page, and the alignment of memory that has them. */
+#define HUGE_BYTES ((size_t)2 << 20)
 
 void *pages_map(size_t size)
 {
@@ -16,13 +18,13 @@ void *pages_map(size_t size)
 
 void *pages_map_huge(size_t size)
 {
-	uint8_t *all = pages_map(size + PAGES_HUGE_BYTES);
+	uint8_t *all = pages_map(size + HUGE_BYTES);
 	if (!all)
 		return NULL;
-	size_t before = -(uintptr_t)all & (PAGES_HUGE_BYTES - 1);
+	size_t before = -(uintptr_t)all & (HUGE_BYTES - 1);
 	if (before)
 		munmap(all, before);
-	munmap(all + before + size, PAGES_HUGE_BYTES - before);
+	munmap(all + before + size, HUGE_BYTES - before);
 	(void)madvise(all + before, size, MADV_HUGEPAGE);
 	return all + before;
 }

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <stddef.h>
+#include <sys/mman.h>
 
-/* Size of a huge page, and the alignment of memory that has them. */
-#define PAGES_HUGE_BYTES ((size_t)2 << 20)
+/* Since Linux 5.14. Without it, who writes first takes the page faults. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /*
  * Maps `size` bytes of zeros, used only as far as they are written. Children do not get them: a
@@ -14,5 +17,5 @@
  */
 void *pages_map(size_t size);
 
-/* The same with huge pages where the kernel has them. `size`: a multiple of PAGES_HUGE_BYTES. */
+/* The same with huge pages where the kernel has them. `size`: a multiple of 2 MiB. */
 void *pages_map_huge(size_t size);

@@ -6,11 +6,6 @@
 #include <sys/mman.h>
 #include "base/pages.h"
 
-/* MADV_POPULATE_WRITE, since Linux 5.14. Without it, the relay's writer takes the page faults. */
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 /* Rounds up to whole pages. */
 #define PREPARED_STEP ((size_t)256 << 10)
 

@@ -6,11 +6,6 @@
 #include <sys/mman.h>
 #include "base/pages.h"
 
-/* MADV_POPULATE_WRITE, since Linux 5.14. */
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 struct snapshot_ring {
 	uint64_t since;  /* its head at the last copy */
 	uint8_t *memory; /* memory of the ring's size; NULL: none */

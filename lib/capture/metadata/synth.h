@@ -35,7 +35,7 @@ void synth_set_new_time(struct synth *synth, uint64_t ticks, uint64_t time_ns);
 
 /*
  * Limits the mappings that are read from now on to `mappings` in all, and those of each process to
- * a twenty-fifth of what is left. A process with more gets none, and is added to synth_deferred().
+ * 4 % of the rest. A process with more gets none, and is added to synth_deferred().
  * SIZE_MAX: no limit.
  */
 void synth_set_limit(struct synth *synth, size_t mappings);
