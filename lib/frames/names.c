@@ -223,7 +223,6 @@ static struct frame find_frame(struct names *names, const struct code_address *a
 	}
 	if (!frame.symbol)
 		frame.address = address + after_call;
-	frame.own_code = is_own_code(names, &frame);
 	return frame;
 }
 
@@ -254,7 +253,10 @@ static bool same_frame(const struct frame *a, const struct frame *b)
 	       a->offset == b->offset && a->cpumode == b->cpumode;
 }
 
-/* Returns the index of a frame, and adds it if it is new; UINT32_MAX when out of memory. */
+/*
+ * Returns the index of a frame; UINT32_MAX when out of memory. A new frame is added, and then marked
+ * if it is of the user's own code: many addresses have one frame.
+ */
 static uint32_t intern(struct names *names, const struct frame *frame)
 {
 	if (!index_set_reserve(&names->index_of))
@@ -267,6 +269,7 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 	if (!copy)
 		return UINT32_MAX;
 	*copy = *frame;
+	copy->own_code = is_own_code(names, frame);
 	uint32_t index = (uint32_t)names->frames.count - 1;
 	index_set_add(&names->index_of, &probe, index);
 	return index;
@@ -298,6 +301,7 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 	struct frame frame = find_frame(names, address, &outermost);
 	pthread_mutex_lock(&names->lock);
 	uint32_t index = intern(names, &frame);
+	bool own_code = index != UINT32_MAX && names->frames.items[index].own_code;
 	pthread_mutex_unlock(&names->lock);
 	if (index >= UINT32_MAX >> ANSWER_SHIFT)
 		return ANSWER_FAILED;
@@ -309,7 +313,7 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 	if (outermost)
 		answer |= ANSWER_OUTERMOST;
 	answer |= holds_up_flag(names, &frame);
-	if (frame.own_code)
+	if (own_code)
 		answer |= ANSWER_OWN_CODE;
 	if (!frame.module && address->cpumode == PERF_RECORD_MISC_USER)
 		answer |= ANSWER_UNMAPPED;

@@ -26,27 +26,30 @@ static const struct row_word {
 	{"?", "unknown: neither the recording nor its files have it"},
 };
 
-static bool has_word(const struct report *report, const struct table_line *rows, size_t count,
-		     const char *word)
+#define WORD_COUNT (sizeof(words) / sizeof(*words))
+
+/* Marks the word that a row's key shows, if it is one. */
+static void mark_word(const char *text, bool *shown)
 {
-	char buffer[FORMAT_SIZE];
-	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < report->key_count; j++) {
-			const char *text = key_text(rows[i].row, report->keys[j], buffer);
-			if (!strcmp(text ?: "?", word))
-				return true;
-		}
-	return false;
+	if (*text != '[' && *text != '?')
+		return;
+	for (size_t i = 0; i < WORD_COUNT; i++)
+		shown[i] |= !strcmp(text, words[i].word);
 }
 
 void row_words_write(const struct report *report, const struct table_line *rows, size_t count,
 		     FILE *out)
 {
+	bool shown[WORD_COUNT] = {0};
+	char buffer[FORMAT_SIZE];
 	if (report->quiet || report->live)
 		return;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < report->key_count; j++)
+			mark_word(key_text(rows[i].row, report->keys[j], buffer) ?: "?", shown);
 	term_begin(&report->term, TERM_DIM, out);
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (has_word(report, rows, count, words[i].word)) {
+	for (size_t i = 0; i < WORD_COUNT; i++)
+		if (shown[i]) {
 			int column = fprintf(out, "%s: ", words[i].word);
 			term_wrap(&report->term, words[i].meaning, column, 2, 0, out);
 		}
