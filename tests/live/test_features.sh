@@ -6,9 +6,13 @@
 reason=$("$workload/probe" 2>&1) || skip_all "$reason"
 perf=$(command -v perf) || skip_all "needs perf"
 
-# Lines of the machine; what is free changes, and what is not perf's is not compared.
+# Lines of the machine; what is free changes, and what is not perf's is not compared. Virtual machines may
+# tell no caches: perf writes an empty list of them.
 machine() {
 	"$perf" report --header-only -I -i "$1" 2>"$tmp/complaints" |
+		awk '/^# CPU cache info:/ { title = $0; next }
+			title != "" { if (/^#  /) print title; title = "" }
+			{ print }' |
 		sed -n '/^# hostname/,$p' |
 		sed 's/, free = .*//' |
 		grep -E '^#( (hostname|os release|arch|nrcpus|cpudesc|cpuid|total memory|sibling|CPU |node|pmu mappings|memory nodes|cpu pmu cap|hybrid)|  )'
@@ -18,7 +22,7 @@ machine() {
 "$SPROF" record -q -e cpu-clock -o "$tmp/sprof.data" -- "$workload/proportions" 0.1 >/dev/null
 machine "$tmp/perf.data" >"$tmp/wanted"
 machine "$tmp/sprof.data" >"$tmp/got"
-check "perf has something to say" grep -q 'cache info' "$tmp/wanted"
+check "perf has something to say" grep -q 'pmu mappings' "$tmp/wanted"
 same "the header says of the machine what perf's says" "$tmp/wanted" "$tmp/got"
 same "perf reads the header without complaint" /dev/null "$tmp/complaints"
 

@@ -182,15 +182,15 @@ check "at a higher rate, it does not" sh -c '! grep -q "may belong to other rows
 record commands "" --scope task
 "$SPROF" report -i "$work/data" --format folded >"$tmp/folded" 2>"$tmp/err"
 number_of weight >"$tmp/weight"
-awk '{ sum += $NF } END { printf "%d\n", sum }' "$tmp/folded" >"$tmp/sum"
+awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$tmp/folded" >"$tmp/sum"
 same "folded stacks sum to the CPU time" "$tmp/weight" "$tmp/sum"
 "$SPROF" report -i "$work/data" --format speedscope 2>"$tmp/err" |
 	tr -d ' \n' | grep -o '"weights":\[[^]]*' | tr -c '0-9\n' '\n' |
-	awk 'NF { sum += $1 } END { printf "%d\n", sum }' >"$tmp/sum"
+	awk 'NF { sum += $1 } END { printf "%.0f\n", sum }' >"$tmp/sum"
 same "so does speedscope" "$tmp/weight" "$tmp/sum"
 "$SPROF" report -i "$work/data" -s comm --format csv 2>"$tmp/err" | tr -d '"' | awk -F , '
 	NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
-	{ sum += $column["self_weight"] } END { printf "%d\n", sum }' >"$tmp/sum"
+	{ sum += $column["self_weight"] } END { printf "%.0f\n", sum }' >"$tmp/sum"
 same "so do the rows" "$tmp/weight" "$tmp/sum"
 
 # More than 10,000 switches a second are not recorded by default: notes say since when.

@@ -510,7 +510,11 @@ const checks = {
 				await tab.keyboard.press(name);
 			await new Promise((resolve) => setTimeout(resolve, 60));
 		};
-		const expect = async (what, test) => test(await state()) || fail(`${what}: ${JSON.stringify(await state())}`);
+		const expect = async (what, test) => {
+			for (const end = Date.now() + 10000; !test(await state());)
+				if (Date.now() > end)
+					return fail(`${what}: ${JSON.stringify(await state())}`);
+		};
 		for (let i = 0; i < VIEWS.length; i++) {
 			await press(String(i + 1));
 			await expect(`key ${i + 1}`, (now) => now.view === VIEWS[i]);
@@ -535,8 +539,6 @@ const checks = {
 		await expect("m hides libraries", (now) => now.mine && !now.callers);
 		await press("m", "/");
 		await tab.keyboard.type("main");
-		// The search waits for the next key.
-		await new Promise((resolve) => setTimeout(resolve, 300));
 		await expect("typing searches", (now) => now.search === "main");
 		await press("Enter", "Escape", "Escape");
 		await expect("Escape ends the search", (now) => now.search === "");
@@ -551,8 +553,7 @@ const checks = {
 		await press("3");
 		await tabTo(tab, ".grid");
 		await press("ArrowDown", "ArrowLeft", "ArrowRight", "End", "Home", "?");
-		if (!await tab.evaluate(() => document.getElementById("help").open))
-			fail("? shows no help");
+		await tab.waitForFunction(() => document.getElementById("help").open, {timeout: 10000});
 		await press("Escape");
 		// The hash restores the state in another tab.
 		await set(tab, {view: "functions", search: "main", from: 1, to: 2});

@@ -12,14 +12,14 @@
 typedef uint64_t work(uint64_t value, uint64_t ns);
 work early_part, late_part;
 
-/* The clock is a system call: it is read rarely. */
+/* The clock is a system call, which is not time of the function: it is read rarely. */
 #define PART(NAME)                                                                                 \
 	__attribute__((noinline)) uint64_t NAME(uint64_t value, uint64_t ns)                       \
 	{                                                                                          \
 		KEEP_FRAME();                                                                      \
 		uint64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;                          \
 		while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)                                 \
-			value = spin(value, 20000);                                                \
+			value = spin(value, 100000);                                                \
 		return value;                                                                      \
 	}
 PART(early_part)
