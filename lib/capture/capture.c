@@ -315,7 +315,8 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	}
 	/* The notes need the counts of all stacks, which are counted when they are written. */
 	if (!error)
-		error = sample_path_flush(&capture->samples, &capture->out.batch, &capture->out.dirty);
+		error = sample_path_flush(&capture->samples, &capture->out.batch,
+					  &capture->out.dirty);
 	error = error_first(error, sample_path_finish(&capture->samples));
 	const struct live_unwind_counts *unwound = &capture->samples.unwound;
 	const struct python_counts *python = &unwound->python;

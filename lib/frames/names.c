@@ -254,8 +254,8 @@ static bool same_frame(const struct frame *a, const struct frame *b)
 }
 
 /*
- * Returns the index of a frame; UINT32_MAX when out of memory. A new frame is added, and then marked
- * if it is of the user's own code: many addresses have one frame.
+ * Returns the index of a frame; UINT32_MAX when out of memory. A new frame is added, and then
+ * marked if it is of the user's own code: many addresses have one frame.
  */
 static uint32_t intern(struct names *names, const struct frame *frame)
 {

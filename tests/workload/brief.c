@@ -12,7 +12,7 @@
 typedef uint64_t work(uint64_t value, uint64_t ns);
 work early_part, late_part;
 
-/* The clock is a system call, which is not time of the function: it is read rarely. */
+/* Reading the clock is a system call, which is not the function's time: it is read rarely. */
 #define PART(NAME)                                                                                 \
 	__attribute__((noinline)) uint64_t NAME(uint64_t value, uint64_t ns)                       \
 	{                                                                                          \
