@@ -143,11 +143,12 @@ static void serve(int fd, struct room *room)
 }
 
 /*
- * Forks a proxy for each message. No signal reaches these processes but SIGKILL: the recorder's end
- * closes the sockets.
+ * Runs in the parent of the proxies: forks a proxy for each message, with the message's socket,
+ * until `control` is closed. The kernel reaps the proxies. Closes all other descriptors, and raises
+ * the priority. Only SIGKILL reaches these processes: the recorder's end closes the sockets.
  */
-static void be_parent(int control, struct room *rooms) __attribute__((noreturn));
-static void be_parent(int control, struct room *rooms)
+static void run_parent(int control, struct room *rooms) __attribute__((noreturn));
+static void run_parent(int control, struct room *rooms)
 {
 	struct thread_priority before = {0};
 	struct message message;
@@ -265,7 +266,7 @@ static struct sp_error *start_parent(struct proxies *proxies)
 		return error_os(errno, "socketpair");
 	pid_t pid = fork();
 	if (pid == 0)
-		be_parent(pair[1], proxies->rooms);
+		run_parent(pair[1], proxies->rooms);
 	int errnum = errno;
 	close(pair[1]);
 	proxies->control = pair[0];

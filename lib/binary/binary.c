@@ -321,9 +321,13 @@ static bool is_given(const struct binary_file_search *search, const struct image
 	return true;
 }
 
-/* Whether the image is the recorded file; if not, the diagnosis gets the reason. */
-static bool is_recorded(const struct binary_file_search *search, const struct image *image,
-			enum proof proof)
+/*
+ * Returns whether the image is usable as the recorded file: by build-id, or else by --symfs or
+ * identity_of(). An unproven file is usable, and the diagnosis gets the doubt. For a refused file
+ * it gets the reason, always if the file was opened by its recorded path.
+ */
+static bool may_be_recorded(const struct binary_file_search *search, const struct image *image,
+			    enum proof proof)
 {
 	const struct module *module = search->module;
 	if (module->build_id_size > 0)
@@ -346,7 +350,7 @@ static struct sp_error *consider(struct binary_file_search *search, struct sp_er
 {
 	CLEANUP(cleanup_image_free) struct image *image = opened;
 	if (!error) {
-		if (!is_recorded(search, image, proof))
+		if (!may_be_recorded(search, image, proof))
 			return NULL;
 		if (image_lacks_code(image) == search->debug_only)
 			search->found = take_ptr(image);

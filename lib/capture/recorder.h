@@ -93,6 +93,10 @@ struct sp_error *capture_plan(struct sp_capture *capture,
 			      const struct capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 
+/*
+ * Starts the drain threads, if the options or stack copies need some. Otherwise the round drains
+ * the rings, through relays if it is to change records. Needs mapped rings and started unwinding.
+ */
 struct sp_error *capture_start_drain_threads(struct sp_capture *capture,
 					     const struct capture_options *options) SP_MUST_CHECK;
 

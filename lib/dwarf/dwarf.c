@@ -210,6 +210,10 @@ void dwarf_free(struct dwarf *dwarf)
 	free(dwarf);
 }
 
+/*
+ * Opens the file into which DWZ moved shared debug information, if there is one. If its
+ * information is damaged, the file is ignored.
+ */
 static struct sp_error *open_alt(struct dwarf *dwarf)
 {
 	struct image *image = NULL;

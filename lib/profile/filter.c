@@ -27,8 +27,9 @@ bool filter_pattern(const char *const *patterns, size_t count, const char *name)
 }
 
 /*
- * Returns a function name's length without parameters, template arguments and version. "operator<"
- * and "(anonymous namespace)" do not count as such.
+ * Returns the length of a function name up to "<", "(" or "@": without parameters, template
+ * arguments and version. The text up to "operator" and its symbols, "(anonymous namespace)" and a
+ * final "@plt" belong to the name.
  */
 static size_t bare_length(const char *name)
 {

@@ -172,6 +172,10 @@ static int compare_ranked(const void *a, const void *b)
 	return order ? order : profile_compare_names(x->row.row, y->row.row);
 }
 
+/*
+ * Sets the group's rows, heaviest first: by the first event, then by the next ones, then by name.
+ * They are in the arena. Returns false when out of memory.
+ */
 static bool make_rows(struct joining *joining, struct sp_group *group)
 {
 	struct sp_joint_row *rows = arena_alloc(joining->arena,

@@ -21,11 +21,12 @@
 #define FRAME_USER UINT8_MAX
 
 /*
- * Returns whether the slice passes the filters. Filters of code exclude time without samples;
- * of kept counts, rows_make() does.
+ * Returns whether the slice is shown, and the filters pass its rest. `name` is the thread's, and
+ * `last_ns` the time at which its command line holds. Filters by CPU, parallelism or parent
+ * exclude all rests. So do filters of code, except in kept counts: there, rows_make() applies them.
  */
-static bool shows_rest(const struct work *work, const struct slice *slice,
-		       const struct task_totals *of, const char *name, uint64_t last_ns)
+static bool rest_passes_filters(const struct work *work, const struct slice *slice,
+				const struct task_totals *of, const char *name, uint64_t last_ns)
 {
 	const struct sp_filter *filter = &work->options->filter;
 	const struct machine_command *command = NULL;
@@ -93,7 +94,8 @@ static bool add_rest(struct counted *counted, uint16_t event, const struct slice
 	const bool *keys = work->keys->groups;
 	uint64_t words[SP_KEY_LIMIT], last_ns = slice->end_ns - (slice->end_ns > slice->begin_ns);
 	struct machine_span span = machine_span(machine, of->pid, of->tid, last_ns);
-	if (!state_sums_total(rest) || !shows_rest(work, slice, of, span.name, last_ns))
+	if (!state_sums_total(rest) ||
+	    !rest_passes_filters(work, slice, of, span.name, last_ns))
 		return true;
 	struct task task = {.pid = of->pid, .tid = of->tid, .span = span};
 	for (size_t i = 0; i < work->keys->detail_count; i++) {

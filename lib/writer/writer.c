@@ -97,7 +97,11 @@ static void cut(struct writer *writer, uint64_t surplus)
 		preallocate_cut(&writer->space, (uint64_t)at - surplus);
 }
 
-/* Writes the first `size` bytes of the spans at writer->end. Returns 0 or the errno. */
+/*
+ * Writes the first `size` bytes of the spans at writer->end, which the caller advances. Bytes that
+ * would overwrite the feature table are held back until the next commit. Returns 0 or the errno;
+ * *done_ret is the number of bytes written or held.
+ */
 static int put_data(struct writer *writer, const struct iovec *spans, int count, uint64_t size,
 		    uint64_t *done_ret)
 {

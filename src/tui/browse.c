@@ -159,6 +159,10 @@ static void write_command(const struct browse *browse, FILE *out)
 			    out);
 }
 
+/*
+ * Shows the view's command in the last line. When the browser ends, it also prints the command of
+ * the view at that time.
+ */
 static void print_command(struct browse *browse)
 {
 	char *text;

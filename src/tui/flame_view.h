@@ -45,7 +45,7 @@ void flame_view_deinit(struct flame_view *view);
 
 /*
  * Sets the tree. Zoom and cursor stay on the same path of functions, as far as the tree has it; the
- * tree before must still exist.
+ * tree before must still exist. NULL: there is no tree, and zoom and cursor are reset.
  */
 void flame_view_set(struct flame_view *view, const struct sp_tree_node *root);
 

@@ -103,7 +103,10 @@ static struct sp_error *look_at_process(struct binary_survey *survey, uint32_t p
 	return error || survey->is_static ? error : look_at_library(survey, pid);
 }
 
-/* Returns the path that execvp(3) would use, malloc'ed; NULL if there is none. */
+/*
+ * Returns the path that execvp(3) would use, malloc'ed; NULL if there is none, or when out of
+ * memory. A name with a slash is the path, also if no such file exists.
+ */
 static char *find_command(const char *name)
 {
 	if (strchr(name, '/'))

@@ -45,7 +45,11 @@ struct drain_threads_options {
 	bool by_reader; /* only drain_threads_move() moves: for a reader that changes records */
 };
 
-/* Starts the threads; they block all signals. They own the rings until drain_threads_free(). */
+/*
+ * Makes a relay for each ring, prefaults the relays' first bytes, and starts the threads; they
+ * block all signals. With `by_reader`, no thread is started. The result owns the rings until
+ * drain_threads_free().
+ */
 struct sp_error *drain_threads_new(const struct drain_threads_options *options,
 				   struct drain_threads **ret) SP_MUST_CHECK;
 /* Ends them; what was not moved stays in the kernel's rings. NULL is allowed. */

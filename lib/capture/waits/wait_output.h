@@ -46,8 +46,11 @@ bool wait_output_is_early(const struct matcher_options *options,
 			  const struct waiting_thread *thread);
 
 /*
- * Writes the stack that a thread holds, as that of its time off the CPU until `end_ns`. `misc`:
- * more bits of the record. Counts a wait, also without a stack. Fails only when out of memory.
+ * Appends the sample that a thread holds, with its time off the CPU until `end_ns` as the period.
+ * Appends nothing if it holds none, if the time is 0, if thinning leaves the wait out, or if the
+ * wait is over and its snapshot early. Thinned waits and snapshots may have larger periods. `misc`:
+ * more bits of the record. The thread still holds the sample. Counts the wait or the preempted
+ * time, also without a sample. Fails only when out of memory.
  */
 struct sp_error *wait_output_write(const struct wait_output *output,
 				   struct waiting_thread *thread, uint64_t end_ns,

@@ -21,7 +21,11 @@
 
 enum info_format { INFO_TEXT, INFO_JSON };
 
-static void count_other(struct info *info, uint32_t type)
+/*
+ * Counts a record of a type without a name. Each type has a counter, ordered by type; after
+ * INFO_OTHER_TYPES types, further ones are counted together.
+ */
+static void count_unnamed_type(struct info *info, uint32_t type)
 {
 	size_t place = 0;
 	while (place < info->other_count && info->others[place].type < type)
@@ -86,7 +90,7 @@ static void count_record(struct info *info, const struct sp_record *record)
 	if (record->type < INFO_PLAIN_TYPES && sp_record_type_name(record->type))
 		info->plain[record->type]++;
 	else
-		count_other(info, record->type);
+		count_unnamed_type(info, record->type);
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
 		count_sample(info, record);

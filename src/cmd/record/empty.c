@@ -236,8 +236,9 @@ static void explain_counter(struct reason_text *text, struct sp_capture *capture
 }
 
 /*
- * Appends the reason for missing samples of processes. Their CPU time is known in clock ticks, but
- * a task's event overflows after its period: then less is known to have been used.
+ * Appends the CPU time that the processes used, and the remedy --off-cpu. If the kernel counted no
+ * clock tick, it appends an upper limit: a tick, or for per-task events one period in each thread,
+ * because an event overflows after that.
  */
 static void explain_processes(struct reason_text *text, const struct record_options *options,
 			      const struct sp_capture_stats *stats, uint64_t period)

@@ -99,8 +99,11 @@ static void put_mapping(struct buffer *out, const struct sp_record *record)
 	put_last_name(out, mmap->filename);
 }
 
-/* Prints records that fit one line. */
-static void put_small(struct buffer *out, const struct sp_record *record)
+/*
+ * Appends the values of the other records, on the line that the record's type begins. Types without
+ * a case get only the newline.
+ */
+static void put_other_record(struct buffer *out, const struct sp_record *record)
 {
 	switch (record->type) {
 	case PERF_RECORD_LOST:
@@ -160,6 +163,6 @@ void script_put_record(struct printer *printer, const struct sp_record *record)
 		put_text_poke(printer, &record->text_poke);
 		break;
 	default:
-		put_small(out, record);
+		put_other_record(out, record);
 	}
 }

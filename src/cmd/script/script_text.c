@@ -128,7 +128,11 @@ static void place_put_chain(struct printer *printer, const struct sp_script_item
 	}
 }
 
-/* Appends the sampled place, on the same line as the other fields of its sample. */
+/*
+ * Appends the sampled place after the other fields of its sample: the ip, and the symbol and dso if
+ * `fields` has them. The symbol is the function that is not inlined. The source line is on a line
+ * of its own, and is that of the innermost inlined function.
+ */
 static void place_put(struct printer *printer, const struct sp_place *place, uint64_t fields)
 {
 	struct buffer *out = &printer->out;
