@@ -420,6 +420,34 @@ TEST(one_run_of_a_side_has_no_verdict)
 	sp_diff_free(diff);
 }
 
+/*
+ * 10 base samples have the time of 1,000 new ones. If nothing changed, 755 a run are 14.95 and
+ * 1495.05: few base samples are no certainty.
+ */
+TEST(sides_may_have_other_sampling_rates)
+{
+	static const uint64_t sizes[2][RUNS] = {{10, 11, 9}, {1500, 1510, 1490}};
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	for (size_t i = 0; i < 2 * RUNS; i++) {
+		uint64_t count = sizes[i % 2][i / 2];
+		struct sp_row row = {.dso = "app", .function = "a", .symbol_known = true};
+		row.self.samples = count;
+		row.self.weight = count * (i % 2 ? PERIOD : 100 * PERIOD);
+		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true,
+					     .samples = count, .shown_samples = count,
+					     .weight = row.self.weight,
+					     .shown_weight = row.self.weight};
+		ck_assert_ptr_null(sp_diff_add(diff, i % 2 ? SP_DIFF_NEW : SP_DIFF_BASE, &profile));
+	}
+	run(diff, false);
+	const struct sp_change *change = &sp_diff_row(diff, 0)->change;
+	double error = sqrt((1.01 / 15.1 + 1.01 / 1510) / RUNS);
+	near(change->p, student_tail(log(1500.5 / 1050) / error, 4));
+	ck_assert_int_eq(change->verdict, SP_DIFF_INCONCLUSIVE);
+	sp_diff_free(diff);
+}
+
 TEST(runs_compared_with_themselves_are_the_same)
 {
 	struct sp_diff *diff;
