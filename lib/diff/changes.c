@@ -57,6 +57,13 @@ static double sampling_rate(const struct run_set *set, size_t side)
 	return sizes[side] > 0 ? samples[side] / sizes[side] : 0;
 }
 
+/* Returns the weight of a sample, or its share, for a run without any. */
+static double empty_sample(const struct run_set *set, size_t side)
+{
+	double rate = sampling_rate(set, side);
+	return rate > 0 ? 1 / rate : 1;
+}
+
 struct measured_row measure(const struct run_set *set, const struct row_sums *sums)
 {
 	struct measured_row row = {.factors = {1, 1}};
@@ -66,7 +73,8 @@ struct measured_row measure(const struct run_set *set, const struct row_sums *su
 		size_t side = run->side == SP_DIFF_NEW;
 		double runs = set->side_counts[side];
 		double sample =
-			run->samples > 0 && run->weight > 0 ? run->weight / run->samples : 1;
+			run->samples > 0 && run->weight > 0 ? run->weight / run->samples
+							    : empty_sample(set, side);
 		double scale = set->by_share && run->weight > 0 ? run->weight : 1;
 		double value = (sums[i].weight + sample / 2) / scale, y = log(value);
 		double lost = 1 + (set->by_share ? run->unknown / scale : 0);

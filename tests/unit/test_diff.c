@@ -448,6 +448,24 @@ TEST(sides_may_have_other_sampling_rates)
 	sp_diff_free(diff);
 }
 
+/* A filter may leave nothing of a run: its shares are less than a sample, not a half. */
+TEST(a_run_without_samples_has_half_a_sample)
+{
+	for (int by_share = 0; by_share < 2; by_share++) {
+		static const uint64_t base[] = {40, 40, 0}, now[] = {40, 40, 40};
+		struct sp_diff *diff;
+		ck_assert_ptr_null(sp_diff_new(&diff));
+		add_sized(diff, SP_DIFF_BASE, base, COUNT(base), 0);
+		add_sized(diff, SP_DIFF_NEW, now, COUNT(now), 0);
+		run(diff, by_share);
+		const struct sp_change *change = &sp_diff_row(diff, 0)->change;
+		/* Geometric middle of the interval: the change with half a sample in each run. */
+		double middle = sqrt((1 + change->low) * (1 + change->high));
+		near(middle, 3 * 40.5 / (2 * 40.5 + 0.5));
+		sp_diff_free(diff);
+	}
+}
+
 TEST(runs_compared_with_themselves_are_the_same)
 {
 	struct sp_diff *diff;
