@@ -170,8 +170,9 @@ static struct matched_key key_of_row(struct sp_diff *diff, const struct sp_row *
 {
 	const char *function = row->function ? row->function : row->symbol;
 	const char *line = row->srcline ? row->srcline : row->srcfile;
-	const char *build_id = row->from_cfi && !row->symbol_known ? row->build_id : NULL;
-	if (function && !row->symbol_known && !build_id)
+	bool is_unnamed = function && !row->symbol_known;
+	const char *build_id = is_unnamed && row->from_cfi ? row->build_id : NULL;
+	if (is_unnamed && !build_id)
 		function = unnamed;
 	struct matched_key key = function_key(diff, row->dso, function, build_id, failed);
 	key.comm = intern(diff, row->comm, row->comm ? strlen(row->comm) : 0, failed);

@@ -556,6 +556,25 @@ TEST(functions_without_names_match_in_one_build)
 	}
 }
 
+/* A file is one row, whichever of its code a run saw first. */
+TEST(rows_without_functions_have_no_addresses)
+{
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	for (size_t i = 0; i < 2; i++) {
+		struct sp_row row = {.dso = "app", .build_id = i ? "aa" : "bb",
+				     .from_cfi = i, .symbol_known = !i};
+		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true};
+		row.self.samples = profile.samples = profile.shown_samples = 100;
+		row.self.weight = profile.shown_weight = 100 * PERIOD;
+		ck_assert_ptr_null(sp_diff_add(diff, (enum sp_diff_side)i, &profile));
+	}
+	run(diff, false);
+	ck_assert_uint_eq(sp_diff_row_count(diff), 1);
+	ck_assert_ptr_null(sp_diff_row(diff, 0)->function);
+	sp_diff_free(diff);
+}
+
 /* -- Call trees -------------------------------------------------------------- */
 
 /* A call tree of three calls: main > run > (a function and parse), and parse > divide. */
