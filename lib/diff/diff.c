@@ -171,6 +171,9 @@ static struct matched_key key_of_row(struct sp_diff *diff, const struct sp_row *
 	const char *function = row->function ? row->function : row->symbol;
 	const char *line = row->srcline ? row->srcline : row->srcfile;
 	bool is_unnamed = function && !row->symbol_known;
+	/* A run may lack the other file that has the name. */
+	if (function && !row->dso && row->identity && row->identity->name_is_shared)
+		function = intern(diff, function, unfiled_name_size(function), failed);
 	const char *build_id = is_unnamed && row->from_cfi ? row->build_id : NULL;
 	if (is_unnamed && !build_id)
 		function = unnamed;

@@ -575,6 +575,28 @@ TEST(rows_without_functions_have_no_addresses)
 	sp_diff_free(diff);
 }
 
+/* Rows without the key dso have the file in names that several files have. */
+TEST(functions_without_files_match_by_name)
+{
+	static const char *const names[] = {"operator new[](long) [old]",
+					    "operator new[](long) [[new]]"};
+	static const struct sp_identity identity = {.name_is_shared = true};
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct sp_row row = {
+			.function = names[i], .symbol_known = true, .identity = &identity};
+		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true};
+		row.self.samples = profile.samples = profile.shown_samples = 100;
+		row.self.weight = profile.shown_weight = 100 * PERIOD;
+		ck_assert_ptr_null(sp_diff_add(diff, (enum sp_diff_side)i, &profile));
+	}
+	run(diff, false);
+	ck_assert_uint_eq(sp_diff_row_count(diff), 1);
+	ck_assert_str_eq(sp_diff_row(diff, 0)->function, "operator new[](long)");
+	sp_diff_free(diff);
+}
+
 /* -- Call trees -------------------------------------------------------------- */
 
 /* A call tree of three calls: main > run > (a function and parse), and parse > divide. */
