@@ -148,6 +148,15 @@ same "and in CSV, inside its interval" got want
 diff_of --format markdown even.? -- odd.? >got
 check "and in Markdown" grep -qF '| 1000 | 3000 | x3.0 |' got
 
+# Rows below 0.5 % are one row, unless the limit is lower.
+for i in 1 2 3; do
+	run "light.$i" 4000 10 10
+done
+diff_of --format csv light.? -- light.? | cut -d, -f12 | grep -c rest >got
+diff_of --format csv --percent-limit 0 light.? -- light.? | grep -c ',\(alpha\|beta\|gamma\),' >>got
+printf '1\n3\n' >want
+same "--percent-limit 0 tests all rows" got want
+
 # The forecast is plain English, and has no number that it does not know.
 diff_of even.? -- odd.? | tr '\n' ' ' | tr -s ' ' | grep -o '?: inconclusive.*as these\.' >got
 cat >want <<'END'

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `sprof diff` compares the runs of two programs, or of two versions of one. */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "cmd/diff/comparison.h"
@@ -58,7 +60,8 @@ static int compare(struct sp_ctx *ctx, const struct diff_arguments *arguments)
 		const struct sp_diff_options options = {
 			.size = sizeof(options),
 			.by_share = comparison.by_share,
-			.least_share = arguments->least_share,
+			/* 0 would be the library's default. */
+			.least_share = fmax(arguments->least_share, DBL_MIN),
 		};
 		struct sp_error *error = sp_diff_run(comparison.diff, &options);
 		if (!error && sp_diff_renamed(comparison.diff, SP_DIFF_NEW))

@@ -29,7 +29,7 @@ struct diff_arguments {
 	void (*write)(const struct comparison *comparison, FILE *out);
 	const char *output; /* -o; NULL: standard output */
 	double fail_on;	    /* --fail-on as a part of 1; negative: not given */
-	double least_share; /* --percent-limit; 0: the default */
+	double least_share; /* --percent-limit as a part of 1 */
 	bool all;	    /* rows without a verdict, too */
 };
 

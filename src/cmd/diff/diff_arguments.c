@@ -262,6 +262,7 @@ int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv
 	int dashes = 1, operand;
 	*arguments = (struct diff_arguments){
 		.fail_on = -1,
+		.least_share = 0.005,
 		.key_count = sizeof(keys) / sizeof(*keys),
 	};
 	memcpy(arguments->keys, keys, sizeof(keys));
