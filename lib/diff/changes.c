@@ -196,7 +196,7 @@ static void set_change(const struct run_set *set, const struct measured_row *row
 
 static void judge(struct sp_change *change, double risk)
 {
-	if (!(change->base > 0) && change->now > 0)
+	if (!(change->base > 0))
 		change->ratio = change->high = INFINITY;
 	else if (!(change->now > 0))
 		change->ratio = change->low = -1;
@@ -360,7 +360,7 @@ void total_test(const struct run_set *set, struct sp_change *change)
 	};
 	const struct test_family family = {.risk = set->risk, .tests = 1, .most_times = 1};
 	set_change(set, &total, &errors, &family, change);
-	if (set->by_share)
+	if (set->by_share || !(change->base + change->now > 0))
 		change->p = NAN;
 	judge(change, set->risk);
 }

@@ -99,6 +99,7 @@ check "--fail-on below the lower bound: 1" test "$(status_of --fail-on 17% old.?
 check "--fail-on above the bound: 0" test "$(status_of --fail-on 18 old.? -- new.?)" = 0
 check "the same runs: 0" test "$(status_of --fail-on 5 old.? -- old.?)" = 0
 check "one run of each: 2" test "$(status_of --fail-on 5 old.1 new.1)" = 2
+check "nothing passes the filters: 2" test "$(status_of --fail-on 5 -c delta old.? -- new.?)" = 2
 check "no such file: 125" test "$(status_of --fail-on 5 old.1 nothing)" = 125
 
 # In new.1, alpha has 401 samples, one each ms, and beta 260. The header has the last sample's time, so

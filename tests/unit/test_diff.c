@@ -469,6 +469,22 @@ TEST(a_run_without_samples_has_half_a_sample)
 	}
 }
 
+/* A filter may leave nothing at all: that neither changed nor stayed the same. */
+TEST(nothing_has_no_verdict)
+{
+	static const uint64_t none[RUNS] = {0};
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	add_sized(diff, SP_DIFF_BASE, none, RUNS, 0);
+	add_sized(diff, SP_DIFF_NEW, none, RUNS, 0);
+	run(diff, false);
+	ck_assert_uint_eq(sp_diff_row_count(diff), 0);
+	const struct sp_change *total = sp_diff_total(diff);
+	ck_assert(isnan(total->p) && isinf(total->ratio) && isinf(total->high));
+	ck_assert_int_eq(total->verdict, SP_DIFF_UNTESTED);
+	sp_diff_free(diff);
+}
+
 TEST(runs_compared_with_themselves_are_the_same)
 {
 	struct sp_diff *diff;

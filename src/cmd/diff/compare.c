@@ -34,7 +34,8 @@ static int exit_status(const struct comparison *comparison)
 		if (!sp_diff_row(comparison->diff, i)->is_rest &&
 		    is_beyond(&sp_diff_row(comparison->diff, i)->change, limit))
 			return STATUS_FOUND;
-	if (!comparison_is_tested(comparison) || (!comparison->by_share && total->high > limit))
+	if (!comparison_is_tested(comparison) || !sp_diff_row_count(comparison->diff) ||
+	    (!comparison->by_share && total->high > limit))
 		return STATUS_INCONCLUSIVE;
 	return STATUS_NOTHING;
 }
