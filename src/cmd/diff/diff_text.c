@@ -429,7 +429,7 @@ void diff_put_limits(const struct comparison *comparison, double row_runs, FILE 
 		put_sentence(comparison,
 			     "No verdicts: they need 3 runs of each side, recorded in turns, as "
 			     "'sprof record --repeat 5 --versus NEW OLD' records them. Intervals "
-			     "are of sampling if a side has one run.",
+			     "are of sampling if each side has one run.",
 			     out);
 		put_command(comparison, 5, out);
 	}
