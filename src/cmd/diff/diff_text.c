@@ -325,8 +325,8 @@ static void put_renames(const struct comparison *comparison, FILE *out)
 			name_shorten(&comparison->term, row->other_name, NAME_MOST, &gone);
 		const char *to = name_shorten(&comparison->term, row->function, NAME_MOST, &now);
 		char *text = xasprintf(
-			"%s (gone) and %s (new) may be one function under two names: their "
-			"callers, callees and times are alike.",
+			"%s (gone) and %s (new) may be one function under two names: they "
+			"take about the same time, and their names or calls are alike.",
 			from, to);
 		put_sentence(comparison, text, out);
 		free(text);
