@@ -130,6 +130,8 @@ END
 diff_of old.1 new.1 >got
 check "one run a side has no verdict" sh -c '! grep -qE "^(slower|faster|same)" got'
 check "and says how to get one" grep -q 'they need 3 runs of each side' got
+check "nor in Markdown" sh -c '"$SPROF" diff -s comm --format markdown old.1 new.1 |
+	grep -q "^[*][*]untested[*][*]: total +6.6%, by 1 and 1 runs$"'
 check "nor in JSON" sh -c '"$SPROF" diff -s comm --format json old.1 new.1 | grep -q "\"verdict\": \"untested\""'
 
 # One of four runs is nine times as long. Each output has the change of the columns that it shows.

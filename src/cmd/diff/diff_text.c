@@ -507,16 +507,18 @@ void diff_put_summary(const struct comparison *comparison, FILE *out)
 {
 	const struct sp_change *total = sp_diff_total(comparison->diff);
 	char change[TEXT_SIZE], interval[2 * TEXT_SIZE];
+	const char *range = format_interval(comparison, total, interval);
 	size_t found = 0;
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++) {
 		const struct sp_diff_row *row = sp_diff_row(comparison->diff, i);
 		found += row->change.verdict >= SP_DIFF_SLOWER && !row->is_rest;
 	}
 	if (!comparison->by_share)
-		fprintf(out, "total %s (%s), ", format_change(comparison, total->ratio, change),
-			format_interval(comparison, total, interval));
-	fprintf(out, "%zu function%s changed, by %zu and %zu runs", found, found == 1 ? "" : "s",
-		comparison_runs(comparison, SP_DIFF_BASE),
+		fprintf(out, "total %s%s%s%s, ", format_change(comparison, total->ratio, change),
+			*range ? " (" : "", range, *range ? ")" : "");
+	if (comparison_is_tested(comparison))
+		fprintf(out, "%zu function%s changed, ", found, found == 1 ? "" : "s");
+	fprintf(out, "by %zu and %zu runs", comparison_runs(comparison, SP_DIFF_BASE),
 		comparison_runs(comparison, SP_DIFF_NEW));
 }
 
