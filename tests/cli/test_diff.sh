@@ -335,5 +335,13 @@ END
 } | recording bad
 diff_of --format markdown bad bad >got
 check "escapes do not reach Markdown" sh -c '! grep -q "$(printf "\033")" got'
+{
+	echo "event cpu-clock"
+	echo "cmdline sprof record -o x -- ./app \\x1b[31m"
+	echo "comm 10 10 app"
+	echo "sample 0 10 10 0 1000000000 1000000 0x401000"
+} | recording bad_words
+diff_of bad_words bad_words >got2
+check "nor do those of commands reach a terminal" sh -c '! grep -q "$(printf "\033")" got2'
 check "nor do markup and new cells" grep -qF '&#124;&#60;b&#62;' got
 finish

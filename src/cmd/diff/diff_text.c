@@ -355,16 +355,27 @@ static const struct diff_run *common_run(const struct comparison *comparison,
 #define RUNS_MOST 1000
 #define ADVISED_MOST 100
 
+/* Returns whether a terminal can have the text as it is. */
+static bool is_safe(const char *text)
+{
+	uint32_t code;
+	while ((code = text_next(&text)) && code != TEXT_INVALID && !text_is_control(code))
+		;
+	return !code;
+}
+
 /*
  * Writes the command that records this number of runs of each side, to a new folder: adding runs
- * until a change is found would find some where there is none. Writes nothing if it is not known.
+ * until a change is found would find some where there is none. Writes nothing if it is not known,
+ * or if the recordings' words have control characters.
  */
 static void put_command(const struct comparison *comparison, double runs, FILE *out)
 {
 	const struct diff_run *base = common_run(comparison, SP_DIFF_BASE);
 	const struct diff_run *now = common_run(comparison, SP_DIFF_NEW);
 	char *versus = base && now ? text_append_word(xstrdup(""), now->again) : NULL;
-	if (versus && runs <= ADVISED_MOST)
+	if (versus && runs <= ADVISED_MOST && is_safe(versus) && is_safe(base->again) &&
+	    is_safe(base->options ?: ""))
 		fprintf(out,
 			"  sprof record --repeat %.0f -o sprof.runs-%.0f%s%s --versus %s -- %s\n",
 			runs, runs, base->options && *base->options ? " " : "",
