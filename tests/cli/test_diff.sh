@@ -229,6 +229,15 @@ recording empty <<'END'
 event cpu-clock
 comm 10 10 alpha
 END
+{
+	echo "event offcpu-time"
+	echo "cmdline sprof record --off-cpu -o x -- ./app"
+	echo "comm 10 10 alpha"
+	echo "sample 0 10 10 0 1000000000 5000000 0x401000"
+} | recording waits
+diff_of -e offcpu-time waits waits >got
+check "waits are times, not of a CPU" grep -q '^base   1 run of ./app, 5.00 ms a run$' got
+check "also in JSON" sh -c '"$SPROF" diff -s comm --format json waits waits | grep -q "\"unit\": \"ns\""'
 fails "no samples are refused" 125 diff_of old.1 empty <<'END'
 sprof: empty has no samples; 'sprof report -i empty' prints the reason
 END

@@ -247,7 +247,8 @@ static bool read_run(struct comparison *comparison, struct sp_ctx *ctx, struct s
 		if (!comparison->run_count && comparison->arguments->mode == SP_MODE_CPU)
 			note_other_events(comparison, analysis, chosen);
 		comparison->run_count++;
-		comparison->is_time = profile->weight_is_time;
+		comparison->is_time =
+			profile->weight_is_time || event_is_of_switches(run->event);
 		error = sp_diff_add(comparison->diff, side, profile);
 		if (!error && counts_fit(comparison->arguments, profile)) {
 			run->counted_ns = counted_time(path);

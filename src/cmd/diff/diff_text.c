@@ -5,6 +5,7 @@
 #include <string.h>
 #include "cmd/diff/comparison.h"
 #include "cmd/diff/diff_text.h"
+#include "input.h"
 #include "memory.h"
 #include "out/format_value.h"
 #include "text.h"
@@ -215,7 +216,9 @@ static const char *unit_words(const struct comparison *comparison)
 {
 	if (!comparison->is_time)
 		return "million events";
-	return comparison->arguments->mode == SP_MODE_CPU ? "ms of CPU time" : "ms";
+	bool is_cpu = comparison->arguments->mode == SP_MODE_CPU &&
+		      !event_is_of_switches(comparison->runs[0].event);
+	return is_cpu ? "ms of CPU time" : "ms";
 }
 
 void diff_put_side(const struct comparison *comparison, enum sp_diff_side side, FILE *out)
