@@ -415,6 +415,19 @@ static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *se
 	return NULL;
 }
 
+/* Returns whether some runs have stacks, and others samples without their callers. */
+static bool lack_calls(const struct sp_diff *diff)
+{
+	size_t runs[2] = {0, 0}; /* without and with calls */
+	vec_each (tree, &diff->trees) {
+		bool has_calls = false;
+		vec_each (node, tree)
+			has_calls |= node->parent > 0;
+		runs[has_calls] += tree->count > 1;
+	}
+	return runs[false] && runs[true];
+}
+
 /* Makes the tree. Its nodes are tested if a change is found: it answers where, not whether. */
 static struct sp_error *make_tree(struct sp_diff *diff, const struct run_set *set,
 				  const uint32_t *targets, double least_share)
@@ -424,7 +437,8 @@ static struct sp_error *make_tree(struct sp_diff *diff, const struct run_set *se
 	compared_tree_deinit(&diff->tree);
 	TRY(compared_tree_merge(&diff->tree, set, diff->trees.items, targets));
 	TRY(passed_calls_match(&diff->tree, set, diff->trees.items, least_share));
-	if (found)
+	/* Callers would be gone where they were not recorded. */
+	if (found && !lack_calls(diff))
 		TRY(compared_tree_test(&diff->tree, set, diff->trees.items, least_share));
 	for (size_t i = 1; i < diff->tree.nodes.count; i++) {
 		const struct matched_key *key = &diff->keys.items[diff->tree.functions.items[i]];

@@ -799,6 +799,32 @@ TEST(calls_pass_frames_of_one_side)
 	}
 }
 
+/* Runs without stacks have no callers: that is no change. */
+TEST(calls_need_stacks_of_both_sides)
+{
+	static const uint64_t counts[] = {2000, 2000, 2000, 500};
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	for (uint64_t i = 0; i < RUNS; i++) {
+		struct sp_tree_node leaf = call("divide", 9000 + i), root = call(NULL, 0);
+		add_callees(&root, &leaf, 1);
+		root.dso = NULL;
+		struct sp_row row = {.self = leaf.self, .dso = "app", .function = "divide",
+				     .symbol_known = true};
+		struct sp_profile profile = {
+			.weight_is_time = true, .rows = &row, .row_count = 1, .tree = &root,
+			.samples = 9000 + i, .shown_samples = 9000 + i,
+			.shown_weight = leaf.self.weight};
+		add_calls(diff, SP_DIFF_BASE, counts, "find");
+		ck_assert_ptr_null(sp_diff_add(diff, SP_DIFF_NEW, &profile));
+	}
+	run(diff, false);
+	char text[100];
+	ck_assert_int_eq(find_row(diff, "divide")->change.verdict, SP_DIFF_SLOWER);
+	ck_assert_str_eq(deepest(diff, text), "");
+	sp_diff_free(diff);
+}
+
 /* Renames are suggested where names, callers and time are alike, and rows stay two. */
 TEST(renames_are_suggested)
 {
