@@ -126,6 +126,13 @@ sprof: -o diff.svg: comparisons have no such format; --format selects text, json
        -o diff.html writes a page with a flame graph
 END
 
+if [ -c /dev/full ]; then
+	diff_of --fail-on 50 old.? -- new.? >/dev/full 2>err
+	check "a full disk is no change" test $? = 125
+else
+	skip "a full disk is no change" "no /dev/full"
+fi
+
 # One run a side has no verdict, in any format.
 diff_of old.1 new.1 >got
 check "one run a side has no verdict" sh -c '! grep -qE "^(slower|faster|same)" got'

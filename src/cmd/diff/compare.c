@@ -8,6 +8,7 @@
 #include "command.h"
 #include "diag.h"
 #include "output_file.h"
+#include "pager.h"
 #include "progress.h"
 
 /* Exit statuses with --fail-on. Failures are EXIT_RECORDER, so that scripts can tell them apart. */
@@ -50,7 +51,9 @@ static int write_output(const struct comparison *comparison)
 	progress_begin_writing(&progress, arguments->output && !arguments->selection.quiet);
 	arguments->write(comparison, file.out);
 	progress_end(&progress);
-	return arguments->output ? output_file_close(&file, true) : 0;
+	/* main() would end with 1 after a failure, which here is the status of a found change. */
+	struct pager none = {.out = stdout};
+	return arguments->output ? output_file_close(&file, true) : pager_close(&none);
 }
 
 static int compare(struct sp_ctx *ctx, const struct diff_arguments *arguments)
