@@ -277,6 +277,10 @@ diff_of -q old.1 new.1 >want
 diff_of -q >got
 same "without files: the last two recordings" got want
 
+head -c $(($(wc -c <old.2) / 2)) old.2 >cut
+diff_of old.1 cut old.3 -- new.1 new.2 new.3 2>err | tr '\n' ' ' | tr -s ' ' >got
+check "a note names a damaged run" grep -q 'Note: cut is damaged or was not finished: its times' got
+
 # perf compares the same two files: times, and differences of shares.
 if command -v perf >/dev/null && perf diff -t , -s comm -c ratio -p old.1 new.1 >perf.out 2>/dev/null; then
 	for by in time share; do

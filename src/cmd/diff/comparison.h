@@ -47,6 +47,7 @@ struct diff_run {
 	double lost;	     /* part of the samples */
 	uint64_t lost_unknown; /* lost samples of the target or of other processes */
 	bool is_part;	     /* not a whole run of one command */
+	bool is_cut;	     /* damaged or not finished */
 };
 
 struct comparison {
