@@ -40,6 +40,30 @@ static bool is_by_side(const struct run_set *set)
 	       set->side_counts[1] >= SP_DIFF_LEAST_RUNS;
 }
 
+/*
+ * Returns the samples per unit of a side's weight, or by_share per run. A side without samples has
+ * the rate of the other one. 0: neither has any.
+ */
+static double sampling_rate(const struct run_set *set, size_t side)
+{
+	double samples[2] = {0, 0}, sizes[2] = {0, 0};
+	for (size_t i = 0; i < set->count; i++) {
+		const struct run_size *run = &set->runs[i];
+		size_t of = run->side == SP_DIFF_NEW;
+		samples[of] += run->samples;
+		sizes[of] += set->by_share ? run->weight > 0 : run->weight;
+	}
+	side = sizes[side] > 0 && samples[side] > 0 ? side : !side;
+	return sizes[side] > 0 ? samples[side] / sizes[side] : 0;
+}
+
+/* Returns the weight of a sample, or its share, for a run without any. */
+static double empty_sample(const struct run_set *set, size_t side)
+{
+	double rate = sampling_rate(set, side);
+	return rate > 0 ? 1 / rate : 1;
+}
+
 struct measured_row measure(const struct run_set *set, const struct row_sums *sums)
 {
 	struct measured_row row = {.factors = {1, 1}};
@@ -49,7 +73,8 @@ struct measured_row measure(const struct run_set *set, const struct row_sums *su
 		size_t side = run->side == SP_DIFF_NEW;
 		double runs = set->side_counts[side];
 		double sample =
-			run->samples > 0 && run->weight > 0 ? run->weight / run->samples : 1;
+			run->samples > 0 && run->weight > 0 ? run->weight / run->samples
+							    : empty_sample(set, side);
 		double scale = set->by_share && run->weight > 0 ? run->weight : 1;
 		double value = (sums[i].weight + sample / 2) / scale, y = log(value);
 		double lost = 1 + (set->by_share ? run->unknown / scale : 0);
@@ -73,9 +98,9 @@ struct measured_row measure(const struct run_set *set, const struct row_sums *su
 }
 
 /*
- * Standard errors of the logarithm of a change. If nothing changed, both sides have the same number
- * of samples: `test` uses their mean. `interval` uses each side's own. `one` is that of one run of
- * each side. `df`: degrees of freedom of `test`.
+ * Standard errors of the logarithm of a change. `test` uses the samples that each side has at its
+ * rate if nothing changed, `interval` each side's own. `one` is that of one run of each side. `df`:
+ * degrees of freedom of `test`.
  */
 struct change_errors {
 	double test, interval, one, df;
@@ -171,7 +196,7 @@ static void set_change(const struct run_set *set, const struct measured_row *row
 
 static void judge(struct sp_change *change, double risk)
 {
-	if (!(change->base > 0) && change->now > 0)
+	if (!(change->base > 0))
 		change->ratio = change->high = INFINITY;
 	else if (!(change->now > 0))
 		change->ratio = change->low = -1;
@@ -223,18 +248,24 @@ static struct change_errors errors_of(const struct run_set *set, const struct me
 				      const double factors[2], const struct test_family families[2])
 {
 	const bool by_side = is_by_side(set);
-	const double common = fmax(mean_samples(set, row, false, 0), 0.5);
-	double test[2], dfs[2], interval = 0;
+	const double rates[] = {sampling_rate(set, 0), sampling_rate(set, 1)};
+	const double mean_rate = (rates[0] * (double)set->side_counts[0] +
+				  rates[1] * (double)set->side_counts[1]) /
+				 (double)set->count;
+	double one[2], test[2], dfs[2], interval = 0;
 	for (size_t side = 0; side < 2; side++) {
 		double runs = set->side_counts[side];
-		test[side] = factors[side] / common / runs;
+		double samples = mean_samples(set, row, false, 0) *
+				 (mean_rate > 0 ? rates[side] / mean_rate : 1);
+		one[side] = factors[side] / fmax(samples, 0.5);
+		test[side] = one[side] / runs;
 		interval += factors[side] / fmax(row->samples[side], 0.5) / runs;
 		dfs[side] = moderated_freedom(&families[side], by_side ? runs - 1 : freedom(set));
 	}
 	return (struct change_errors){
 		.test = sqrt(test[0] + test[1]),
 		.interval = sqrt(interval),
-		.one = sqrt((factors[0] + factors[1]) / common),
+		.one = sqrt(one[0] + one[1]),
 		.df = by_side ? welch_freedom(test, dfs) : dfs[0],
 	};
 }
@@ -329,7 +360,7 @@ void total_test(const struct run_set *set, struct sp_change *change)
 	};
 	const struct test_family family = {.risk = set->risk, .tests = 1, .most_times = 1};
 	set_change(set, &total, &errors, &family, change);
-	if (set->by_share)
+	if (set->by_share || !(change->base + change->now > 0))
 		change->p = NAN;
 	judge(change, set->risk);
 }

@@ -170,8 +170,12 @@ static struct matched_key key_of_row(struct sp_diff *diff, const struct sp_row *
 {
 	const char *function = row->function ? row->function : row->symbol;
 	const char *line = row->srcline ? row->srcline : row->srcfile;
-	const char *build_id = row->from_cfi && !row->symbol_known ? row->build_id : NULL;
-	if (function && !row->symbol_known && !build_id)
+	bool is_unnamed = function && !row->symbol_known;
+	/* A run may lack the other file that has the name. */
+	if (function && !row->dso && row->identity && row->identity->name_is_shared)
+		function = intern(diff, function, unfiled_name_size(function), failed);
+	const char *build_id = is_unnamed && row->from_cfi ? row->build_id : NULL;
+	if (is_unnamed && !build_id)
 		function = unnamed;
 	struct matched_key key = function_key(diff, row->dso, function, build_id, failed);
 	key.comm = intern(diff, row->comm, row->comm ? strlen(row->comm) : 0, failed);
@@ -411,6 +415,19 @@ static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *se
 	return NULL;
 }
 
+/* Returns whether some runs have stacks, and others samples without their callers. */
+static bool lack_calls(const struct sp_diff *diff)
+{
+	size_t runs[2] = {0, 0}; /* without and with calls */
+	vec_each (tree, &diff->trees) {
+		bool has_calls = false;
+		vec_each (node, tree)
+			has_calls |= node->parent > 0;
+		runs[has_calls] += tree->count > 1;
+	}
+	return runs[false] && runs[true];
+}
+
 /* Makes the tree. Its nodes are tested if a change is found: it answers where, not whether. */
 static struct sp_error *make_tree(struct sp_diff *diff, const struct run_set *set,
 				  const uint32_t *targets, double least_share)
@@ -420,7 +437,8 @@ static struct sp_error *make_tree(struct sp_diff *diff, const struct run_set *se
 	compared_tree_deinit(&diff->tree);
 	TRY(compared_tree_merge(&diff->tree, set, diff->trees.items, targets));
 	TRY(passed_calls_match(&diff->tree, set, diff->trees.items, least_share));
-	if (found)
+	/* Callers would be gone where they were not recorded. */
+	if (found && !lack_calls(diff))
 		TRY(compared_tree_test(&diff->tree, set, diff->trees.items, least_share));
 	for (size_t i = 1; i < diff->tree.nodes.count; i++) {
 		const struct matched_key *key = &diff->keys.items[diff->tree.functions.items[i]];

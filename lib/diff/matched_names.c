@@ -25,3 +25,11 @@ size_t function_name_size(const char *function)
 	size_t size = namesake_suffix(function) - function;
 	return clone && (size_t)(clone - function) < size ? (size_t)(clone - function) : size;
 }
+
+size_t unfiled_name_size(const char *function)
+{
+	const char *file = NULL;
+	for (const char *at = function; (at = strstr(at, " [")); at++)
+		file = at;
+	return file ? (size_t)(file - function) : strlen(function);
+}

@@ -13,3 +13,6 @@ bool object_is_program(const char *dso);
 
 /* Returns the size of a function's name without the suffix of a clone: "f" of "f.constprop.0". */
 size_t function_name_size(const char *function);
+
+/* Returns the size of a name without the file that ends it: "f" of "f [app]". */
+size_t unfiled_name_size(const char *function);

@@ -12,13 +12,19 @@ void namesake_keys_deinit(struct namesake_keys *keys)
 
 const char *namesake_suffix(const char *raw_name)
 {
-	static const char *const suffixes[] = {".cold", ".constprop.", ".isra.", ".llvm.",
-						".part."};
+	/* A digit follows these: Go has names such as "main.coldStart" and "main.part.Add". */
+	static const char *const numbered[] = {".cold.", ".constprop.", ".isra.", ".part."};
 	const char *dot = strchr(raw_name, '.');
-	for (; dot; dot = strchr(dot + 1, '.'))
-		for (size_t i = 0; i < count_of(suffixes); i++)
-			if (!strncmp(dot, suffixes[i], strlen(suffixes[i])))
+	for (; dot; dot = strchr(dot + 1, '.')) {
+		if (!strcmp(dot, ".cold") || !strncmp(dot, ".llvm.", 6))
+			return dot;
+		for (size_t i = 0; i < count_of(numbered); i++) {
+			size_t size = strlen(numbered[i]);
+			if (!strncmp(dot, numbered[i], size) && dot[size] >= '0' &&
+			    dot[size] <= '9')
 				return dot;
+		}
+	}
 	return raw_name + strlen(raw_name);
 }
 

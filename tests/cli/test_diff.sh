@@ -99,6 +99,7 @@ check "--fail-on below the lower bound: 1" test "$(status_of --fail-on 17% old.?
 check "--fail-on above the bound: 0" test "$(status_of --fail-on 18 old.? -- new.?)" = 0
 check "the same runs: 0" test "$(status_of --fail-on 5 old.? -- old.?)" = 0
 check "one run of each: 2" test "$(status_of --fail-on 5 old.1 new.1)" = 2
+check "nothing passes the filters: 2" test "$(status_of --fail-on 5 -c delta old.? -- new.?)" = 2
 check "no such file: 125" test "$(status_of --fail-on 5 old.1 nothing)" = 125
 
 # In new.1, alpha has 401 samples, one each ms, and beta 260. The header has the last sample's time, so
@@ -125,10 +126,19 @@ sprof: -o diff.svg: comparisons have no such format; --format selects text, json
        -o diff.html writes a page with a flame graph
 END
 
+if [ -c /dev/full ]; then
+	diff_of --fail-on 50 old.? -- new.? >/dev/full 2>err
+	check "a full disk is no change" test $? = 125
+else
+	skip "a full disk is no change" "no /dev/full"
+fi
+
 # One run a side has no verdict, in any format.
 diff_of old.1 new.1 >got
 check "one run a side has no verdict" sh -c '! grep -qE "^(slower|faster|same)" got'
 check "and says how to get one" grep -q 'they need 3 runs of each side' got
+check "nor in Markdown" sh -c '"$SPROF" diff -s comm --format markdown old.1 new.1 |
+	grep -q "^[*][*]untested[*][*]: total +6.6%, by 1 and 1 runs$"'
 check "nor in JSON" sh -c '"$SPROF" diff -s comm --format json old.1 new.1 | grep -q "\"verdict\": \"untested\""'
 
 # One of four runs is nine times as long. Each output has the change of the columns that it shows.
@@ -147,6 +157,15 @@ printf '%s 1 1\n' alpha beta gamma >want
 same "and in CSV, inside its interval" got want
 diff_of --format markdown even.? -- odd.? >got
 check "and in Markdown" grep -qF '| 1000 | 3000 | x3.0 |' got
+
+# Rows below 0.5 % are one row, unless the limit is lower.
+for i in 1 2 3; do
+	run "light.$i" 4000 10 10
+done
+diff_of --format csv light.? -- light.? | cut -d, -f12 | grep -c rest >got
+diff_of --format csv --percent-limit 0 light.? -- light.? | grep -c ',\(alpha\|beta\|gamma\),' >>got
+printf '1\n3\n' >want
+same "--percent-limit 0 tests all rows" got want
 
 # The forecast is plain English, and has no number that it does not know.
 diff_of even.? -- odd.? | tr '\n' ' ' | tr -s ' ' | grep -o '?: inconclusive.*as these\.' >got
@@ -217,6 +236,15 @@ recording empty <<'END'
 event cpu-clock
 comm 10 10 alpha
 END
+{
+	echo "event offcpu-time"
+	echo "cmdline sprof record --off-cpu -o x -- ./app"
+	echo "comm 10 10 alpha"
+	echo "sample 0 10 10 0 1000000000 5000000 0x401000"
+} | recording waits
+diff_of -e offcpu-time waits waits >got
+check "waits are times, not of a CPU" grep -q '^base   1 run of ./app, 5.00 ms a run$' got
+check "also in JSON" sh -c '"$SPROF" diff -s comm --format json waits waits | grep -q "\"unit\": \"ns\""'
 fails "no samples are refused" 125 diff_of old.1 empty <<'END'
 sprof: empty has no samples; 'sprof report -i empty' prints the reason
 END
@@ -248,6 +276,10 @@ cp new.1 sprof.data
 diff_of -q old.1 new.1 >want
 diff_of -q >got
 same "without files: the last two recordings" got want
+
+head -c $(($(wc -c <old.2) / 2)) old.2 >cut
+diff_of old.1 cut old.3 -- new.1 new.2 new.3 2>err | tr '\n' ' ' | tr -s ' ' >got
+check "a note names a damaged run" grep -q 'Note: cut is damaged or was not finished: its times' got
 
 # perf compares the same two files: times, and differences of shares.
 if command -v perf >/dev/null && perf diff -t , -s comm -c ratio -p old.1 new.1 >perf.out 2>/dev/null; then
@@ -323,5 +355,13 @@ END
 } | recording bad
 diff_of --format markdown bad bad >got
 check "escapes do not reach Markdown" sh -c '! grep -q "$(printf "\033")" got'
+{
+	echo "event cpu-clock"
+	echo "cmdline sprof record -o x -- ./app \\x1b[31m"
+	echo "comm 10 10 app"
+	echo "sample 0 10 10 0 1000000000 1000000 0x401000"
+} | recording bad_words
+diff_of bad_words bad_words >got2
+check "nor do those of commands reach a terminal" sh -c '! grep -q "$(printf "\033")" got2'
 check "nor do markup and new cells" grep -qF '&#124;&#60;b&#62;' got
 finish

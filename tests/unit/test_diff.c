@@ -147,6 +147,9 @@ TEST(names_are_spelled_alike_in_all_builds)
 		  {"f.constprop.0", "f"},
 		  {"f.isra.0.part.1", "f"},
 		  {"f.cold", "f"},
+		  {"f.cold.1", "f"},
+		  {"main.coldStart", "main.coldStart"},
+		  {"main.part.Add", "main.part.Add"},
 		  {"f.part.0", "f"},
 		  {"f.llvm.123", "f"},
 		  {"f(int) [clone .isra.0]", "f(int)"},
@@ -420,6 +423,68 @@ TEST(one_run_of_a_side_has_no_verdict)
 	sp_diff_free(diff);
 }
 
+/*
+ * 10 base samples have the time of 1,000 new ones. If nothing changed, 755 a run are 14.95 and
+ * 1495.05: few base samples are no certainty.
+ */
+TEST(sides_may_have_other_sampling_rates)
+{
+	static const uint64_t sizes[2][RUNS] = {{10, 11, 9}, {1500, 1510, 1490}};
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	for (size_t i = 0; i < 2 * RUNS; i++) {
+		uint64_t count = sizes[i % 2][i / 2];
+		struct sp_row row = {.dso = "app", .function = "a", .symbol_known = true};
+		row.self.samples = count;
+		row.self.weight = count * (i % 2 ? PERIOD : 100 * PERIOD);
+		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true,
+					     .samples = count, .shown_samples = count,
+					     .weight = row.self.weight,
+					     .shown_weight = row.self.weight};
+		ck_assert_ptr_null(sp_diff_add(diff, i % 2 ? SP_DIFF_NEW : SP_DIFF_BASE, &profile));
+	}
+	run(diff, false);
+	const struct sp_change *change = &sp_diff_row(diff, 0)->change;
+	double error = sqrt((1.01 / 15.1 + 1.01 / 1510) / RUNS);
+	near(change->p, student_tail(log(1500.5 / 1050) / error, 4));
+	ck_assert_int_eq(change->verdict, SP_DIFF_INCONCLUSIVE);
+	sp_diff_free(diff);
+}
+
+/* A filter may leave nothing of a run: its shares are less than a sample, not a half. */
+TEST(a_run_without_samples_has_half_a_sample)
+{
+	for (int by_share = 0; by_share < 2; by_share++) {
+		static const uint64_t base[] = {40, 40, 0}, now[] = {40, 40, 40};
+		struct sp_diff *diff;
+		ck_assert_ptr_null(sp_diff_new(&diff));
+		add_sized(diff, SP_DIFF_BASE, base, COUNT(base), 0);
+		add_sized(diff, SP_DIFF_NEW, now, COUNT(now), 0);
+		run(diff, by_share);
+		const struct sp_change *change = &sp_diff_row(diff, 0)->change;
+		/* Geometric middle of the interval: the change with half a sample in each run. */
+		double middle = sqrt((1 + change->low) * (1 + change->high));
+		near(middle, 3 * 40.5 / (2 * 40.5 + 0.5));
+		sp_diff_free(diff);
+	}
+}
+
+/* A filter may leave nothing at all: that neither changed nor stayed the same. */
+TEST(nothing_has_no_verdict)
+{
+	static const uint64_t none[RUNS] = {0};
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	add_sized(diff, SP_DIFF_BASE, none, RUNS, 0);
+	add_sized(diff, SP_DIFF_NEW, none, RUNS, 0);
+	run(diff, false);
+	ck_assert_uint_eq(sp_diff_row_count(diff), 0);
+	const struct sp_change *total = sp_diff_total(diff);
+	ck_assert(isnan(total->p) && isinf(total->ratio) && isinf(total->high));
+	ck_assert_int_eq(total->verdict, SP_DIFF_UNTESTED);
+	sp_diff_free(diff);
+}
+
 TEST(runs_compared_with_themselves_are_the_same)
 {
 	struct sp_diff *diff;
@@ -508,6 +573,47 @@ TEST(functions_without_names_match_in_one_build)
 		ck_assert(sp_diff_row(diff, 0)->change.ratio == 0);
 		sp_diff_free(diff);
 	}
+}
+
+/* A file is one row, whichever of its code a run saw first. */
+TEST(rows_without_functions_have_no_addresses)
+{
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	for (size_t i = 0; i < 2; i++) {
+		struct sp_row row = {.dso = "app", .build_id = i ? "aa" : "bb",
+				     .from_cfi = i, .symbol_known = !i};
+		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true};
+		row.self.samples = profile.samples = profile.shown_samples = 100;
+		row.self.weight = profile.shown_weight = 100 * PERIOD;
+		ck_assert_ptr_null(sp_diff_add(diff, (enum sp_diff_side)i, &profile));
+	}
+	run(diff, false);
+	ck_assert_uint_eq(sp_diff_row_count(diff), 1);
+	ck_assert_ptr_null(sp_diff_row(diff, 0)->function);
+	sp_diff_free(diff);
+}
+
+/* Rows without the key dso have the file in names that several files have. */
+TEST(functions_without_files_match_by_name)
+{
+	static const char *const names[] = {"operator new[](long) [old]",
+					    "operator new[](long) [[new]]"};
+	static const struct sp_identity identity = {.name_is_shared = true};
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct sp_row row = {
+			.function = names[i], .symbol_known = true, .identity = &identity};
+		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true};
+		row.self.samples = profile.samples = profile.shown_samples = 100;
+		row.self.weight = profile.shown_weight = 100 * PERIOD;
+		ck_assert_ptr_null(sp_diff_add(diff, (enum sp_diff_side)i, &profile));
+	}
+	run(diff, false);
+	ck_assert_uint_eq(sp_diff_row_count(diff), 1);
+	ck_assert_str_eq(sp_diff_row(diff, 0)->function, "operator new[](long)");
+	sp_diff_free(diff);
 }
 
 /* -- Call trees -------------------------------------------------------------- */
@@ -691,6 +797,32 @@ TEST(calls_pass_frames_of_one_side)
 		near(self[1], sp_diff_node(diff, 0)->now);
 		sp_diff_free(diff);
 	}
+}
+
+/* Runs without stacks have no callers: that is no change. */
+TEST(calls_need_stacks_of_both_sides)
+{
+	static const uint64_t counts[] = {2000, 2000, 2000, 500};
+	struct sp_diff *diff;
+	ck_assert_ptr_null(sp_diff_new(&diff));
+	for (uint64_t i = 0; i < RUNS; i++) {
+		struct sp_tree_node leaf = call("divide", 9000 + i), root = call(NULL, 0);
+		add_callees(&root, &leaf, 1);
+		root.dso = NULL;
+		struct sp_row row = {.self = leaf.self, .dso = "app", .function = "divide",
+				     .symbol_known = true};
+		struct sp_profile profile = {
+			.weight_is_time = true, .rows = &row, .row_count = 1, .tree = &root,
+			.samples = 9000 + i, .shown_samples = 9000 + i,
+			.shown_weight = leaf.self.weight};
+		add_calls(diff, SP_DIFF_BASE, counts, "find");
+		ck_assert_ptr_null(sp_diff_add(diff, SP_DIFF_NEW, &profile));
+	}
+	run(diff, false);
+	char text[100];
+	ck_assert_int_eq(find_row(diff, "divide")->change.verdict, SP_DIFF_SLOWER);
+	ck_assert_str_eq(deepest(diff, text), "");
+	sp_diff_free(diff);
 }
 
 /* Renames are suggested where names, callers and time are alike, and rows stay two. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `sprof diff` compares the runs of two programs, or of two versions of one. */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "cmd/diff/comparison.h"
 #include "command.h"
 #include "diag.h"
 #include "output_file.h"
+#include "pager.h"
 #include "progress.h"
 
 /* Exit statuses with --fail-on. Failures are EXIT_RECORDER, so that scripts can tell them apart. */
@@ -32,7 +35,8 @@ static int exit_status(const struct comparison *comparison)
 		if (!sp_diff_row(comparison->diff, i)->is_rest &&
 		    is_beyond(&sp_diff_row(comparison->diff, i)->change, limit))
 			return STATUS_FOUND;
-	if (!comparison_is_tested(comparison) || (!comparison->by_share && total->high > limit))
+	if (!comparison_is_tested(comparison) || !sp_diff_row_count(comparison->diff) ||
+	    (!comparison->by_share && total->high > limit))
 		return STATUS_INCONCLUSIVE;
 	return STATUS_NOTHING;
 }
@@ -47,7 +51,9 @@ static int write_output(const struct comparison *comparison)
 	progress_begin_writing(&progress, arguments->output && !arguments->selection.quiet);
 	arguments->write(comparison, file.out);
 	progress_end(&progress);
-	return arguments->output ? output_file_close(&file, true) : 0;
+	/* main() would end with 1 after a failure, which here is the status of a found change. */
+	struct pager none = {.out = stdout};
+	return arguments->output ? output_file_close(&file, true) : pager_close(&none);
 }
 
 static int compare(struct sp_ctx *ctx, const struct diff_arguments *arguments)
@@ -58,7 +64,8 @@ static int compare(struct sp_ctx *ctx, const struct diff_arguments *arguments)
 		const struct sp_diff_options options = {
 			.size = sizeof(options),
 			.by_share = comparison.by_share,
-			.least_share = arguments->least_share,
+			/* 0 would be the library's default. */
+			.least_share = fmax(arguments->least_share, DBL_MIN),
 		};
 		struct sp_error *error = sp_diff_run(comparison.diff, &options);
 		if (!error && sp_diff_renamed(comparison.diff, SP_DIFF_NEW))

@@ -244,10 +244,12 @@ static bool read_run(struct comparison *comparison, struct sp_ctx *ctx, struct s
 		};
 		describe_run(run, reader, sp_analysis_event(analysis, chosen));
 		run->is_part |= ranges->count > 0;
+		run->is_cut = sp_reader_damage_count(reader) || sp_reader_unfinished(reader);
 		if (!comparison->run_count && comparison->arguments->mode == SP_MODE_CPU)
 			note_other_events(comparison, analysis, chosen);
 		comparison->run_count++;
-		comparison->is_time = profile->weight_is_time;
+		comparison->is_time =
+			profile->weight_is_time || event_is_of_switches(run->event);
 		error = sp_diff_add(comparison->diff, side, profile);
 		if (!error && counts_fit(comparison->arguments, profile)) {
 			run->counted_ns = counted_time(path);
@@ -346,7 +348,7 @@ static void choose_measure(struct comparison *comparison)
 bool diff_runs_check(struct comparison *comparison)
 {
 	const struct diff_run *first = &comparison->runs[0], *lost = NULL, *rate = NULL,
-			      *cpu = NULL, *either = NULL;
+			      *cpu = NULL, *either = NULL, *cut = NULL;
 	for (size_t i = 0; i < comparison->run_count; i++) {
 		const struct diff_run *run = &comparison->runs[i];
 		if (are_known_and_differ(run->event, first->event)) {
@@ -368,6 +370,8 @@ bool diff_runs_check(struct comparison *comparison)
 			cpu = run;
 		if (run->lost > LOST_LIMIT && (!lost || run->lost > lost->lost))
 			lost = run;
+		if (run->is_cut && !cut)
+			cut = run;
 		if (run->lost_unknown && (!either || run->lost_unknown > either->lost_unknown))
 			either = run;
 	}
@@ -394,6 +398,10 @@ bool diff_runs_check(struct comparison *comparison)
 				"%s was interrupted before it noted the target's losses: up to "
 				"%llu samples are missing; the intervals of rows allow for them",
 				either->path, (unsigned long long)either->lost_unknown);
+	if (cut)
+		comparison_note(comparison,
+				"%s is damaged or was not finished: its times may lack a part",
+				cut->path);
 	if (rate)
 		comparison_note(comparison,
 				"%s and %s have different sampling rates; sampling slows the "

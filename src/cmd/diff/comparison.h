@@ -29,7 +29,7 @@ struct diff_arguments {
 	void (*write)(const struct comparison *comparison, FILE *out);
 	const char *output; /* -o; NULL: standard output */
 	double fail_on;	    /* --fail-on as a part of 1; negative: not given */
-	double least_share; /* --percent-limit; 0: the default */
+	double least_share; /* --percent-limit as a part of 1 */
 	bool all;	    /* rows without a verdict, too */
 };
 
@@ -47,6 +47,7 @@ struct diff_run {
 	double lost;	     /* part of the samples */
 	uint64_t lost_unknown; /* lost samples of the target or of other processes */
 	bool is_part;	     /* not a whole run of one command */
+	bool is_cut;	     /* damaged or not finished */
 };
 
 struct comparison {

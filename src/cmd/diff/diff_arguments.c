@@ -10,6 +10,7 @@
 #include "diag.h"
 #include "memory.h"
 #include "out/output.h"
+#include "text.h"
 
 static bool parse_keys(const struct option *option, const char *text)
 {
@@ -247,8 +248,9 @@ static int add_pair(struct diff_arguments *arguments, char **operands, size_t co
 	if (count == 1)
 		add_folder(now, operands[0], true);
 	if (count == 1 && !now->count && strcmp(base->items[0], operands[0])) {
-		diag_print("%s has the runs of one program only: sprof diff %s OTHER", operands[0],
-			   operands[0]);
+		char *command = text_append_word(xstrdup("sprof diff"), operands[0]);
+		diag_print("%s has the runs of one program only: %s OTHER", operands[0], command);
+		free(command);
 		return EXIT_USAGE;
 	}
 	if (!now->count)
@@ -262,6 +264,7 @@ int diff_arguments_parse(struct diff_arguments *arguments, int argc, char **argv
 	int dashes = 1, operand;
 	*arguments = (struct diff_arguments){
 		.fail_on = -1,
+		.least_share = 0.005,
 		.key_count = sizeof(keys) / sizeof(*keys),
 	};
 	memcpy(arguments->keys, keys, sizeof(keys));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "cmd/diff/comparison.h"
 #include "cmd/diff/diff_text.h"
+#include "input.h"
 #include "memory.h"
 #include "out/format_value.h"
 #include "text.h"
@@ -215,7 +216,9 @@ static const char *unit_words(const struct comparison *comparison)
 {
 	if (!comparison->is_time)
 		return "million events";
-	return comparison->arguments->mode == SP_MODE_CPU ? "ms of CPU time" : "ms";
+	bool is_cpu = comparison->arguments->mode == SP_MODE_CPU &&
+		      !event_is_of_switches(comparison->runs[0].event);
+	return is_cpu ? "ms of CPU time" : "ms";
 }
 
 void diff_put_side(const struct comparison *comparison, enum sp_diff_side side, FILE *out)
@@ -325,8 +328,8 @@ static void put_renames(const struct comparison *comparison, FILE *out)
 			name_shorten(&comparison->term, row->other_name, NAME_MOST, &gone);
 		const char *to = name_shorten(&comparison->term, row->function, NAME_MOST, &now);
 		char *text = xasprintf(
-			"%s (gone) and %s (new) may be one function under two names: their "
-			"callers, callees and times are alike.",
+			"%s (gone) and %s (new) may be one function under two names: they "
+			"take about the same time, and their names or calls are alike.",
 			from, to);
 		put_sentence(comparison, text, out);
 		free(text);
@@ -355,16 +358,27 @@ static const struct diff_run *common_run(const struct comparison *comparison,
 #define RUNS_MOST 1000
 #define ADVISED_MOST 100
 
+/* Returns whether a terminal can have the text as it is. */
+static bool is_safe(const char *text)
+{
+	uint32_t code;
+	while ((code = text_next(&text)) && code != TEXT_INVALID && !text_is_control(code))
+		;
+	return !code;
+}
+
 /*
  * Writes the command that records this number of runs of each side, to a new folder: adding runs
- * until a change is found would find some where there is none. Writes nothing if it is not known.
+ * until a change is found would find some where there is none. Writes nothing if it is not known,
+ * or if the recordings' words have control characters.
  */
 static void put_command(const struct comparison *comparison, double runs, FILE *out)
 {
 	const struct diff_run *base = common_run(comparison, SP_DIFF_BASE);
 	const struct diff_run *now = common_run(comparison, SP_DIFF_NEW);
 	char *versus = base && now ? text_append_word(xstrdup(""), now->again) : NULL;
-	if (versus && runs <= ADVISED_MOST)
+	if (versus && runs <= ADVISED_MOST && is_safe(versus) && is_safe(base->again) &&
+	    is_safe(base->options ?: ""))
 		fprintf(out,
 			"  sprof record --repeat %.0f -o sprof.runs-%.0f%s%s --versus %s -- %s\n",
 			runs, runs, base->options && *base->options ? " " : "",
@@ -429,7 +443,7 @@ void diff_put_limits(const struct comparison *comparison, double row_runs, FILE 
 		put_sentence(comparison,
 			     "No verdicts: they need 3 runs of each side, recorded in turns, as "
 			     "'sprof record --repeat 5 --versus NEW OLD' records them. Intervals "
-			     "are of sampling if a side has one run.",
+			     "are of sampling if each side has one run.",
 			     out);
 		put_command(comparison, 5, out);
 	}
@@ -507,16 +521,18 @@ void diff_put_summary(const struct comparison *comparison, FILE *out)
 {
 	const struct sp_change *total = sp_diff_total(comparison->diff);
 	char change[TEXT_SIZE], interval[2 * TEXT_SIZE];
+	const char *range = format_interval(comparison, total, interval);
 	size_t found = 0;
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++) {
 		const struct sp_diff_row *row = sp_diff_row(comparison->diff, i);
 		found += row->change.verdict >= SP_DIFF_SLOWER && !row->is_rest;
 	}
 	if (!comparison->by_share)
-		fprintf(out, "total %s (%s), ", format_change(comparison, total->ratio, change),
-			format_interval(comparison, total, interval));
-	fprintf(out, "%zu function%s changed, by %zu and %zu runs", found, found == 1 ? "" : "s",
-		comparison_runs(comparison, SP_DIFF_BASE),
+		fprintf(out, "total %s%s%s%s, ", format_change(comparison, total->ratio, change),
+			*range ? " (" : "", range, *range ? ")" : "");
+	if (comparison_is_tested(comparison))
+		fprintf(out, "%zu function%s changed, ", found, found == 1 ? "" : "s");
+	fprintf(out, "by %zu and %zu runs", comparison_runs(comparison, SP_DIFF_BASE),
 		comparison_runs(comparison, SP_DIFF_NEW));
 }
 

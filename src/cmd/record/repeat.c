@@ -31,7 +31,9 @@
 #include "command.h"
 #include "diag.h"
 #include "json.h"
+#include "memory.h"
 #include "output_file.h"
+#include "text.h"
 
 /* Samples a second unless -F or -c is given: a change needs many samples to be found. */
 #define FREQUENCY 4999
@@ -305,10 +307,11 @@ static int finish(const struct repeat *repeat)
 	char *argv[] = {name, folder, NULL};
 	int status = 0;
 	if (repeat->side_count < 2) {
+		char *word = text_append_word(xstrdup(""), repeat->folder);
 		diag_print("%s has %zu runs: 'sprof report %s/*.data' adds them up, with intervals "
-			   "by their spread;", repeat->folder, repeat->run_count, repeat->folder);
-		diag_more("'sprof diff %s OTHER' compares them with another folder",
-			  repeat->folder);
+			   "by their spread;", repeat->folder, repeat->run_count, word);
+		diag_more("'sprof diff %s OTHER' compares them with another folder", word);
+		free(word);
 	} else
 		status = folder ? command_diff.run(repeat->ctx, 2, argv) : EXIT_RECORDER;
 	free(folder);
@@ -339,8 +342,11 @@ static void print_rest(const struct repeat *repeat)
 	else
 		diag_print("%s%s has %zu complete run%s", cause, repeat->folder, repeat->run_count,
 			   repeat->run_count == 1 ? "" : "s");
-	if (counts[SP_DIFF_BASE] && counts[SP_DIFF_NEW])
-		diag_more("'sprof diff %s' compares them.", repeat->folder);
+	if (counts[SP_DIFF_BASE] && counts[SP_DIFF_NEW]) {
+		char *command = text_append_word(xstrdup("sprof diff"), repeat->folder);
+		diag_more("'%s' compares them.", command);
+		free(command);
+	}
 }
 
 /* Runs all rounds. Returns 0 if there is something to compare, else the status to end with. */
