@@ -128,11 +128,13 @@ static void write_changes(struct browse *browse, FILE *out)
 			 "the 95% confidence interval.", 0, 0, 0, out);
 	term_wrap(&term, "Rows with * changed by more than sampling explains. Rows below 0.5% in "
 			 "both halves are left out.", 0, 0, 0, out);
-	char *command = level->has_time ? NULL :
-			text_append_word(strdup("sprof diff --time 0%-50% --time 50%-100%"),
+	/* The command has no filters, and reads one file. */
+	if (browse->level_count > 1 || report->filtered || report->recording_count > 1 ||
+	    report->live)
+		return;
+	char *command = text_append_word(strdup("sprof diff --time 0%-50% --time 50%-100%"),
 					 report->path);
-	if (command)
-		fprintf(out, "The same as text: %s\n", command);
+	fprintf(out, "The same as text: %s\n", command);
 	free(command);
 }
 
