@@ -69,8 +69,9 @@ static struct {
 	size_t size;
 } restoration;
 
-static const int fatal_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV,
-				    SIGBUS, SIGFPE, SIGILL,  SIGABRT};
+static const int fatal_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGSEGV,
+				    SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGUSR1,
+				    SIGUSR2, SIGALRM, SIGPIPE, SIGXCPU, SIGXFSZ};
 
 static void restore(void)
 {
