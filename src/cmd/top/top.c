@@ -473,6 +473,7 @@ static int run_capture(struct top *top, const struct live_source_options *option
 		return end_command(top, false) ?: EXIT_RECORDER;
 	}
 	top->refreshed_ns = session_now_ns();
+	top->cpu_ns = own_cpu_ns(top);
 	top->end_ns = top->arguments->record.duration_ns ?
 			      top->refreshed_ns + top->arguments->record.duration_ns : UINT64_MAX;
 	bool done = top->arguments->stdio ? run_stdio(top) : run_screen(top);
