@@ -17,6 +17,7 @@
 #include "cmd/top/top_arguments.h"
 #include "command.h"
 #include "diag.h"
+#include "input.h"
 #include "tui/browse.h"
 
 #define NS_PER_S 1000000000ull
@@ -301,10 +302,12 @@ static bool save_window(const struct top *top, const struct recordings *recordin
 		return false;
 	}
 	struct sp_error *error = sp_recordings_join(&recordings->items[0].reader, 1, path, NULL);
+	char *command = input_command("sprof report", path);
 	if (error)
 		snprintf(message, size, "%s", sp_error_message(error));
 	else
-		snprintf(message, size, "%s has the window: sprof report -i %s", path, path);
+		snprintf(message, size, "%s has the window: %s", path, command);
+	free(command);
 	bool done = !error;
 	sp_error_free(error);
 	/* Without stored names, a report here has all the same. */
