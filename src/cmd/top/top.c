@@ -261,8 +261,9 @@ static bool is_over(void *arg)
 	struct top *top = arg;
 	while (session_read_signal(&top->session, 0))
 		;
+	/* The last window is shown until the next one would begin. */
 	return top->session.stopped || session_now_ns() >= top->end_ns ||
-	       (top->arguments->refreshes && top->refreshes >= top->arguments->refreshes);
+	       (top->arguments->refreshes && top->refreshes > top->arguments->refreshes);
 }
 
 static struct sp_error *open_next(void *arg, struct recordings *ret, struct report_live *facts_ret)
