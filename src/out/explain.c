@@ -16,6 +16,7 @@
 #include "out/output.h"
 #include "out/table.h"
 #include "out/thread_times.h"
+#include "out/time_line.h"
 #include "text.h"
 
 #define ANSWER_MOST 4096
@@ -198,11 +199,17 @@ static void find_answer(const struct report *report, struct explanation *explana
 	find_totals(explanation);
 }
 
-/* Time at which a part begins, in seconds since the first sample. */
+/*
+ * Time at which a part begins, in seconds since the first sample: states of threads, and with them
+ * the timeline, begin before that.
+ */
 static double part_time(const struct explanation *explanation, size_t part)
 {
-	double length = (double)(explanation->timeline->end_ns - explanation->timeline->begin_ns);
-	return length * (double)part / PARTS / 1e9;
+	const struct sp_timeline *timeline = explanation->timeline;
+	const struct timeline *samples = explanation->report->timeline;
+	double length = (double)(timeline->end_ns - timeline->begin_ns);
+	double before = samples ? (double)(samples->first_ns - timeline->begin_ns) : 0;
+	return fmax(0, length * (double)part / PARTS - before) / 1e9;
 }
 
 /* Returns the next caller of a stack that is code; NULL at its end. */

@@ -167,12 +167,16 @@ static void print_command(struct browse *browse)
 {
 	char *text;
 	size_t size;
+	if (browse->source->live) {
+		browse_note(browse, "the window has no file for 'sprof report'; S saves it");
+		return;
+	}
 	FILE *out = text_stream_open(&text, &size);
 	write_command(browse, out);
 	text_stream_close(out, &text);
 	browse_note(browse, "%s", text);
-	free(text);
-	browse->prints = true;
+	free(browse->command);
+	browse->command = text;
 }
 
 static void quit(struct browse *browse)
@@ -476,16 +480,15 @@ int browse_run(const struct browse_source *source, struct report_result *first)
 	}
 	browse_live_cancel(&browse);
 	screen_close(browse.screen);
-	if (browse.prints) {
-		write_command(&browse, stdout);
-		putchar('\n');
-	}
+	if (browse.command)
+		puts(browse.command);
 	browse_drop_counts(&browse);
 	while (browse.level_count)
 		level_free(browse.levels[--browse.level_count]);
 	for (size_t i = 0; i < FLAMES; i++)
 		flame_view_deinit(&browse.flames[i]);
 	time_view_deinit(&browse.time);
+	free(browse.command);
 	free(browse.wing);
 	free(browse.text.text);
 	free(browse.text.hot.items);

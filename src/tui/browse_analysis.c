@@ -28,9 +28,15 @@ static void *run_job(void *arg)
 
 bool job_start(struct job *job)
 {
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 	sigset_t all, before;
-	/* The thread blocks all signals, because ncurses handles them in the main thread. */
+	/*
+	 * The thread blocks signals, because ncurses handles them in the main thread. A blocked
+	 * fault would end the process without the handler that restores the terminal.
+	 */
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(&all, faults[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	bool started = !pthread_create(&job->thread, NULL, run_job, job);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -39,18 +39,28 @@ static struct sp_share absent_share(const struct sp_profile *profile)
 	return (struct sp_share){0, 0, samples > 0 ? 3.8415 / (samples + 3.8415) : 1};
 }
 
-/* Fills rows with those of both halves. Returns the number of those with LEAST_SHARE in a half. */
+/*
+ * Fills rows with those that have LEAST_SHARE in a half. Returns their number. They are few: the
+ * first two rounds find them, and the others look up the smaller shares of each half.
+ */
 static size_t join_rows(const struct report *report, const struct sp_profile *const halves[2],
 			bool by_total, struct changed_row *rows)
 {
-	size_t count = 0, kept = 0;
-	for (size_t half = 0; half < 2; half++)
-		for (size_t i = 0; i < halves[half]->row_count; i++) {
-			const struct sp_row *row = sp_profile_row(halves[half], i);
+	size_t count = 0;
+	for (size_t round = 0; round < 4; round++)
+		for (size_t i = 0; i < halves[round % 2]->row_count; i++) {
+			const struct sp_row *row = sp_profile_row(halves[round % 2], i);
+			const struct sp_share *share =
+				by_total ? &row->total.share : &row->self.share;
+			bool adds = share->value >= LEAST_SHARE;
+			if (adds != (round < 2))
+				continue;
 			uint64_t hash = row_order_hash(report, row);
 			size_t at = 0;
 			while (at < count && rows[at].hash != hash)
 				at++;
+			if (at == count && !adds)
+				continue;
 			if (at == count)
 				rows[count++] = (struct changed_row){
 					.row = row,
@@ -58,12 +68,8 @@ static size_t join_rows(const struct report *report, const struct sp_profile *co
 					.shares = {absent_share(halves[0]),
 						   absent_share(halves[1])},
 				};
-			rows[at].shares[half] = by_total ? row->total.share : row->self.share;
+			rows[at].shares[round % 2] = *share;
 		}
-	for (size_t i = 0; i < count; i++)
-		if (fmax(rows[i].shares[0].value, rows[i].shares[1].value) >= LEAST_SHARE)
-			rows[kept++] = rows[i];
-	count = kept;
 	for (size_t i = 0; i < count; i++) {
 		struct changed_row *row = &rows[i];
 		const struct sp_share *a = &row->shares[0], *b = &row->shares[1];
@@ -128,11 +134,13 @@ static void write_changes(struct browse *browse, FILE *out)
 			 "the 95% confidence interval.", 0, 0, 0, out);
 	term_wrap(&term, "Rows with * changed by more than sampling explains. Rows below 0.5% in "
 			 "both halves are left out.", 0, 0, 0, out);
-	char *command = level->has_time ? NULL :
-			text_append_word(strdup("sprof diff --time 0%-50% --time 50%-100%"),
+	/* The command has no filters, and reads one file. */
+	if (browse->level_count > 1 || report->filtered || report->recording_count > 1 ||
+	    report->live)
+		return;
+	char *command = text_append_word(strdup("sprof diff --time 0%-50% --time 50%-100%"),
 					 report->path);
-	if (command)
-		fprintf(out, "The same as text: %s\n", command);
+	fprintf(out, "The same as text: %s\n", command);
 	free(command);
 }
 

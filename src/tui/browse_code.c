@@ -153,5 +153,7 @@ void browse_open_code(struct browse *browse)
 	if (browse->code.annotated.sources)
 		browse->code.annotated.sources = &browse->code.sources;
 	browse->functions = wanted.functions;
+	/* NULL would mean that the table has no row of it. */
+	browse->code.annotated.reported = browse->code.annotated.function;
 	browse_show_text(browse, "code; Tab shows the next hottest instruction", write_code);
 }

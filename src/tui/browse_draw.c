@@ -118,8 +118,9 @@ static void write_filters(const struct browse *browse, FILE *out)
 	write_numbers("process", &selection->pids, out);
 	write_numbers("thread", &selection->tids, out);
 	if (level->has_time)
-		fprintf(out, " time %+.3f s to %+.3f s", (double)(time->begin.ns - base_ns) / 1e9,
-			(double)(time->end.ns - base_ns) / 1e9);
+		fprintf(out, " time %+.3f s to %+.3f s",
+			((double)time->begin.ns - (double)base_ns) / 1e9,
+			((double)time->end.ns - (double)base_ns) / 1e9);
 	if (level->has_mode)
 		fprintf(out, " mode %s", sp_mode_name((enum sp_mode)level->arguments.mode));
 	if (level->rows.least > 0)

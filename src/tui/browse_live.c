@@ -148,8 +148,6 @@ bool browse_live_key(struct browse *browse, uint32_t key)
 	} else if (key == 'S')
 		live->save(live->arg, browse->source->recordings, browse->message,
 			   sizeof(browse->message));
-	else if (key == 'p' || key == 'P')
-		browse_note(browse, "the window has no file for 'sprof report'; S saves it");
 	else
 		return false;
 	return true;

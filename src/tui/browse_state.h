@@ -124,7 +124,7 @@ struct browse {
 	char limit[16];		     /* least percentage of rows */
 	const struct binding *level_keys; /* keys of all views of the level, for the menu */
 	size_t choice;		     /* key of the menu with the cursor */
-	bool prints;		     /* the command is printed at the end */
+	char *command;		     /* printed at the end; NULL: none */
 	struct screen_event early[EARLY_MAX]; /* keys that came while a job ran */
 	size_t early_count;
 	struct sp_error *error;	     /* error of the first analysis */

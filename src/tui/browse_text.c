@@ -9,6 +9,15 @@
 /* Lines above the text: its title, and an empty one. */
 #define HEAD_LINES 2
 
+static void move_text(struct browse *browse, long lines)
+{
+	size_t count = 0;
+	for (const char *at = browse->text.text; *at; at++)
+		count += *at == '\n';
+	long top = (long)browse->text.top + lines;
+	browse->text.top = top < 0 || !count ? 0 : (size_t)top >= count ? count - 1 : (size_t)top;
+}
+
 /* Makes the text, for the present width. */
 static bool fit_text(struct browse *browse)
 {
@@ -18,6 +27,8 @@ static bool fit_text(struct browse *browse)
 	FILE *out = text_stream_open(&browse->text.text, &size);
 	browse->text.write(browse, out);
 	text_stream_close(out, &browse->text.text);
+	/* A wider screen has fewer lines. */
+	move_text(browse, 0);
 	return true;
 }
 
@@ -75,15 +86,6 @@ static void show_previous_hot(struct browse *browse)
 {
 	/* Before the first is none. */
 	show_hot(browse, browse->text.place ? browse->text.place - 1 : SIZE_MAX);
-}
-
-static void move_text(struct browse *browse, long lines)
-{
-	size_t count = 0;
-	for (const char *at = browse->text.text; *at; at++)
-		count += *at == '\n';
-	long top = (long)browse->text.top + lines;
-	browse->text.top = top < 0 || !count ? 0 : (size_t)top >= count ? count - 1 : (size_t)top;
 }
 
 static const struct binding text_keys[] = {

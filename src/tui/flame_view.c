@@ -301,7 +301,7 @@ struct canvas {
 
 static void put_style(const struct canvas *canvas, size_t number, FILE *out)
 {
-	if (number == canvas->marked) {
+	if (number && number == canvas->marked) {
 		fputs(canvas->colour ? "\033[0;1;7m" : "\033[0;1m", out);
 	} else if (number && canvas->colour) {
 		struct box_colours colours =

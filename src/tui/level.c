@@ -374,7 +374,7 @@ void level_write_command(const struct level *level, enum level_picture picture,
 	for (size_t i = 0; i < selection->operand_count; i++)
 		write_word(selection->operands[i], out);
 	if (*level->search && picture == LEVEL_PICTURES) {
-		fputs(" | grep -iF", out);
+		fputs(" | grep -iFe", out);
 		write_word(level->search, out);
 	}
 }

@@ -69,8 +69,9 @@ static struct {
 	size_t size;
 } restoration;
 
-static const int fatal_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV,
-				    SIGBUS, SIGFPE, SIGILL,  SIGABRT};
+static const int fatal_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGSEGV,
+				    SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGUSR1,
+				    SIGUSR2, SIGALRM, SIGPIPE, SIGXCPU, SIGXFSZ};
 
 static void restore(void)
 {
@@ -344,7 +345,12 @@ void screen_line(struct screen *screen, int row, int column, const char *text, b
 		wchar_t code = (wchar_t)text_shown(text_next(&text),
 						   screen->utf8 ? TEXT_SHOWN : TEXT_SHOWN_ASCII);
 		int used = code < 0x80 ? 1 : wcwidth(code);
-		if (used < 0 || column + used > width)
+		/* The C library does not know all characters; term.c counts a column for each. */
+		if (used < 0) {
+			code = 0xfffd;
+			used = 1;
+		}
+		if (column + used > width)
 			break;
 		curses->waddnwstr(screen->window, &code, 1);
 		column += used;

@@ -47,6 +47,12 @@ static uint64_t nice_step(uint64_t least)
 										       : 10 * unit;
 }
 
+/* Returns the quotient, rounded up. Times of damaged files may be as large as the type. */
+static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
+{
+	return dividend / divisor + (dividend % divisor > 0);
+}
+
 /* Chooses the shape: lanes of equal columns, or columns of a round time with rows. */
 static void choose_shape(struct time_view *view, const struct sp_timeline *timeline, int room,
 			 int count)
@@ -55,7 +61,7 @@ static void choose_shape(struct time_view *view, const struct sp_timeline *timel
 	uint64_t most = room > 1 ? (uint64_t)room : 1;
 	view->rows = 1;
 	if (view->heat) {
-		uint64_t column_ns = nice_step((span_ns + most - 1) / most);
+		uint64_t column_ns = nice_step(divide_up(span_ns, most));
 		uint64_t rows = count > HEAT_ROWS ? HEAT_ROWS : count > 1 ? (uint64_t)count : 1;
 		uint64_t bins = column_ns / (timeline->width_ns ?: 1);
 		rows = rows > bins ? bins ?: 1 : rows;
@@ -71,11 +77,10 @@ static void choose_shape(struct time_view *view, const struct sp_timeline *timel
 		wanted = wanted < COLUMNS_MIN ? COLUMNS_MIN : wanted;
 		most = most > wanted ? wanted : most;
 		/* Columns have equal numbers of the timeline's bins. */
-		uint64_t bin_ns = timeline->width_ns ?: 1, width_ns = (span_ns + most - 1) / most;
-		view->width_ns = (width_ns + bin_ns - 1) / bin_ns * bin_ns;
+		uint64_t bin_ns = timeline->width_ns ?: 1;
+		view->width_ns = divide_up(divide_up(span_ns, most), bin_ns) * bin_ns;
 	}
-	uint64_t column_ns = view->width_ns * view->rows;
-	view->columns = (size_t)((span_ns + column_ns - 1) / column_ns);
+	view->columns = (size_t)divide_up(span_ns, view->width_ns * view->rows);
 }
 
 /* Returns the index of a time's column and row in `weights`; SIZE_MAX: it is not shown. */

@@ -213,7 +213,7 @@ status "a part of a name" 1 "$SPROF" annotate -i prog.data tota
 says "similar names are proposed" "sprof annotate -i prog.data 'total<pair>'"
 fails "a misspelt function" 1 "$SPROF" annotate -i prog.data hto <<'END'
 sprof: no function is named hto; the nearest name is hot:
-       sprof annotate -i prog.data 'hot'
+       sprof annotate -i prog.data hot
 END
 # A clone has the function's code in a symbol of another name.
 cat >clone.c <<'END'

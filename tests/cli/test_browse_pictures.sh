@@ -167,7 +167,9 @@ screen | grep '%' | grep -o '^ *[0-9.]*% *[^ ]*  [0-9a-f]*' >got
 LC_ALL=C.UTF-8 "$SPROF" annotate -i one.data hash 2>/dev/null |
 	grep -o '^ *[0-9.]*% *[^ ]*  [0-9a-f]*' >wanted
 same "code: the numbers of sprof annotate" wanted got
+check "code: shares are not of the library's hash, too" grep -q '^ *100.00%' wanted
 check "code: the source line" grep -q 'program.c:1 *int hash' now
+check "code: no row is said to be missing" sh -c '! grep -q "no row in the report" now'
 terminal capture-pane -e -p -t test >styles
 check "code: the hottest instruction is marked" grep -q "7m.*$(sed -n '1s/.* //p' wanted)" styles
 terminal resize-window -t test -x 70 -y 20

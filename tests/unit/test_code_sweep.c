@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Division of code into instructions: begins, gaps, samples inside of instructions, and bounds. */
+/*
+ * Division of code into instructions: begins, gaps, samples inside of instructions, and bounds.
+ * Sentences about an event's skid.
+ */
 #include "annotation/code_sweep.h"
 
 #include <elf.h>
+#include <linux/hw_breakpoint.h>
 #include <stdio.h>
 #include <string.h>
+#include "cmd/annotate/annotate.h"
 #include "test.h"
 
 /* Returns the extents as text: "0+1 1+3 …4+2", with "…" after a gap. */
@@ -85,4 +90,18 @@ TEST(bytes_that_are_no_instruction)
 	of.machine = EM_NONE;
 	ck_assert_str_eq(sweep(&of, &extents), "0+3");
 	vec_deinit(&extents);
+}
+
+TEST(skid_of_accesses_and_probes)
+{
+	struct sp_event event = {.name = "mem:0x1000:w",
+				 .attr = {.type = PERF_TYPE_BREAKPOINT,
+					  .bp_type = HW_BREAKPOINT_W}};
+	ck_assert_ptr_nonnull(strstr(annotate_skid(&event), "on x86"));
+	event.attr.bp_type = HW_BREAKPOINT_X;
+	ck_assert_int_eq(strncmp(annotate_skid(&event), "No skid", 7), 0);
+	event = (struct sp_event){.name = "uprobe:./program:main", .attr.type = PERF_TYPE_MAX + 2};
+	ck_assert_int_eq(strncmp(annotate_skid(&event), "No skid", 7), 0);
+	event.name = "ibs_op//";
+	ck_assert_int_eq(strncmp(annotate_skid(&event), "Skid", 4), 0);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Boxes of flame graphs, and their cursor. */
+/* Boxes of flame graphs, and their cursor. Columns of timelines. */
 #include "tui/flame_view.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "test.h"
+#include "tui/time_view.h"
 
 #define NARROW 500
 
@@ -117,4 +118,33 @@ TEST(flame_cursor_stays_when_the_size_changes)
 	ck_assert(!flame_view_move(&view, FLAME_DOWN));
 	ck_assert(!flame_view_find(&view, "no function"));
 	flame_view_deinit(&view);
+}
+
+TEST(a_timeline_of_the_longest_time_has_columns_for_all_samples)
+{
+	const uint64_t last_ns = UINT64_MAX - 1;
+	const struct sp_timeline_thread thread = {.pid = 7, .tid = 7, .comm = "a"};
+	const struct sp_cell cells[] = {{.time_ns = 5, .weight = 1, .samples = 1},
+					{.time_ns = last_ns, .weight = 2, .samples = 1}};
+	const struct sp_timeline timeline = {.begin_ns = 5,
+					     .end_ns = last_ns,
+					     .width_ns = 1,
+					     .threads = &thread,
+					     .thread_count = 1,
+					     .cells = cells,
+					     .cell_count = 2};
+	const struct time_source source = {
+		.timeline = &timeline, .begin_ns = 5, .end_ns = last_ns + 1};
+	const struct term term = {.utf8 = true, .width = 80};
+	struct time_view view = {0};
+	for (int heat = 0; heat < 2; heat++) {
+		view.heat = heat;
+		time_view_set(&view, &source, &term, 20);
+		ck_assert_uint_gt(view.columns, 1);
+		ck_assert_uint_eq(view.samples[0], 1);
+		uint64_t place = (last_ns - 5) / view.width_ns;
+		ck_assert_uint_lt(place, view.columns * view.rows);
+		ck_assert_uint_eq(view.samples[place], 1);
+	}
+	time_view_deinit(&view);
 }

@@ -17,6 +17,7 @@
 #include "output_file.h"
 #include "pager.h"
 #include "progress.h"
+#include "text.h"
 
 /* Most functions that a message lists. */
 #define LISTED 5
@@ -85,7 +86,8 @@ static void list_rows(const struct sp_profile *profile, bool coded)
 static void print_command(const struct annotate_arguments *arguments, const char *function)
 {
 	char *command = input_command("sprof annotate", arguments->selection.input);
-	diag_more("%s '%s'", command, function);
+	command = text_append_word(command, function);
+	diag_more("%s", command);
 	free(command);
 }
 
@@ -128,7 +130,9 @@ static size_t print_python(const struct annotate_arguments *arguments,
 	diag_print("%s (self %s of %s) is a Python function, which has no instructions; its lines:",
 		   arguments->function, format_share(row->self.share.value, share), profile->event);
 	char *command = input_command("sprof report", arguments->selection.input);
-	diag_more("%s -s srcline -S '%s'", command, arguments->function);
+	command = text_append_word(text_append_word(command, "-s"), "srcline");
+	command = text_append_word(text_append_word(command, "-S"), arguments->function);
+	diag_more("%s", command);
 	free(command);
 	return 1;
 }

@@ -48,6 +48,7 @@ struct annotated {
 struct annotate_request {
 	const struct selection *selection;
 	struct sp_names *names; /* NULL: none */
+	const char *dso; /* only functions of it; NULL: those that the selection has */
 	bool intel, whole, source;
 	bool is_global; /* shares are of the event, not of the function */
 };

@@ -18,6 +18,8 @@ struct sp_error *annotate_analyse(const struct annotate_request *request, struct
 	struct sp_filter filter = input_options_filter(request->selection, NULL);
 	if (symbol)
 		filter.symbols = (struct sp_string_list){&symbol, 1};
+	if (request->dso)
+		filter.dsos = (struct sp_string_list){&request->dso, 1};
 	const struct sp_analysis_options options = {
 		.size = sizeof(options),
 		.rows = rows,
@@ -54,8 +56,11 @@ struct sp_error *annotate_code_make(const struct annotate_request *request, stru
 	const struct sp_analysis_rows rows = {
 		.size = sizeof(rows), .keys = keys, .key_count = 2, .annotate = true};
 	const struct sp_file_info *info = sp_reader_info(recordings->items[0].reader);
+	/* Shares are not of functions that have its name in other files. */
+	struct annotate_request of_dso = *request;
+	of_dso.dso = function->dso;
 	*ret = (struct annotate_code){0};
-	struct sp_error *error = annotate_analyse(request, ctx, recordings, function->symbol, &rows,
+	struct sp_error *error = annotate_analyse(&of_dso, ctx, recordings, function->symbol, &rows,
 						  ANNOTATE_UNFOLDED, &ret->analysis);
 	const struct sp_profile *profile =
 		error ? NULL : sp_analysis_profile(ret->analysis, index);

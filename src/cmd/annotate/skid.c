@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/annotate/annotate.h"
 
+#include <linux/hw_breakpoint.h>
+#include <string.h>
+
 const char *annotate_skid(const struct sp_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
 							  attr->config == PERF_COUNT_SW_TASK_CLOCK);
-	if (attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT ||
+	/* PMUs of probes have other numbers on each machine. */
+	bool probe = attr->type >= PERF_TYPE_MAX && (!strncmp(event->name, "kprobe", 6) ||
+						     !strncmp(event->name, "uprobe", 6));
+	if (attr->type == PERF_TYPE_BREAKPOINT && attr->bp_type != HW_BREAKPOINT_X)
+		return "Skid: on x86, samples are at the instruction after the access.";
+	if (attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT || probe ||
 	    (attr->type == PERF_TYPE_SOFTWARE && !clock))
 		return "No skid: the event is caused by the sampled instruction.";
 	if (clock)

@@ -82,7 +82,8 @@ static void collect_parts(struct live_source *live)
 	while (sp_capture_next_file(live->capture, &file)) {
 		int fd = sp_capture_take_file(live->capture);
 		struct part *part = fd < 0 ? NULL : list_try_push(&live->parts);
-		live->ended++;
+		/* A file may end by its size, without a request. */
+		live->ended += live->ended < live->begun;
 		if (part)
 			*part = (struct part){fd, live->part_ns, session_now_ns(), file.bytes};
 		else if (fd >= 0)

@@ -17,6 +17,7 @@
 #include "cmd/top/top_arguments.h"
 #include "command.h"
 #include "diag.h"
+#include "input.h"
 #include "tui/browse.h"
 
 #define NS_PER_S 1000000000ull
@@ -260,8 +261,9 @@ static bool is_over(void *arg)
 	struct top *top = arg;
 	while (session_read_signal(&top->session, 0))
 		;
+	/* The last window is shown until the next one would begin. */
 	return top->session.stopped || session_now_ns() >= top->end_ns ||
-	       (top->arguments->refreshes && top->refreshes >= top->arguments->refreshes);
+	       (top->arguments->refreshes && top->refreshes > top->arguments->refreshes);
 }
 
 static struct sp_error *open_next(void *arg, struct recordings *ret, struct report_live *facts_ret)
@@ -301,10 +303,12 @@ static bool save_window(const struct top *top, const struct recordings *recordin
 		return false;
 	}
 	struct sp_error *error = sp_recordings_join(&recordings->items[0].reader, 1, path, NULL);
+	char *command = input_command("sprof report", path);
 	if (error)
 		snprintf(message, size, "%s", sp_error_message(error));
 	else
-		snprintf(message, size, "%s has the window: sprof report -i %s", path, path);
+		snprintf(message, size, "%s has the window: %s", path, command);
+	free(command);
 	bool done = !error;
 	sp_error_free(error);
 	/* Without stored names, a report here has all the same. */
@@ -473,6 +477,7 @@ static int run_capture(struct top *top, const struct live_source_options *option
 		return end_command(top, false) ?: EXIT_RECORDER;
 	}
 	top->refreshed_ns = session_now_ns();
+	top->cpu_ns = own_cpu_ns(top);
 	top->end_ns = top->arguments->record.duration_ns ?
 			      top->refreshed_ns + top->arguments->record.duration_ns : UINT64_MAX;
 	bool done = top->arguments->stdio ? run_stdio(top) : run_screen(top);

@@ -211,6 +211,8 @@ static int parse_report(struct top_arguments *arguments)
 	arguments->report.interval = SHOWN_WITHIN;
 	arguments->report.live = true;
 	arguments->report.most = arguments->stdio ? arguments->most : 0;
+	if (!arguments->most)
+		arguments->report.limit = 0; /* removes the limits of text, too */
 	if (arguments->json)
 		arguments->report.output = &output_json;
 	return status;
