@@ -313,9 +313,6 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		if (!error)
 			error = capture_write_synthesised(capture);
 	}
-	/* The notes need the counts of all stacks, which are counted when they are written. */
-	if (!error)
-		error = sample_path_flush(&capture->samples, &capture->out.batch, &capture->out.dirty);
 	error = error_first(error, sample_path_finish(&capture->samples));
 	const struct live_unwind_counts *unwound = &capture->samples.unwound;
 	const struct python_counts *python = &unwound->python;
@@ -335,10 +332,8 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = capture_count_lost(capture);
 	if (!error)
-		error = capture_note_end(capture);
-	if (!error)
 		error = capture_round(capture, true);
-	/* The last round counted the stacks of waits that end with the recording. */
+	/* A failed last round counted stacks, too. */
 	error = error_first(error, sample_path_finish(&capture->samples));
 	error = error_first(error, close_file(capture));
 	thread_priority_end(&capture->bank.thread_priority);

@@ -150,7 +150,7 @@ uint64_t capture_command_ns(const struct sp_capture *capture);
 struct sp_error *capture_note_lost_own(struct sp_capture *capture, uint64_t least,
 				       bool ends) SP_MUST_CHECK;
 
-/* end_notes.c: adds the notes that are known only at the end. */
+/* end_notes.c: adds notes that are known only when the last round has written its records. */
 struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* on_demand.c */
@@ -163,7 +163,10 @@ struct sp_error *capture_dump(struct sp_capture *capture, bool last) SP_MUST_CHE
 
 /* round.c */
 
-/* Runs a round: moves records from the rings to the file. `last` always commits. */
+/*
+ * Runs a round: moves records from the rings to the file. The `last` one writes what was held, adds
+ * the notes of the end, and always commits.
+ */
 struct sp_error *capture_round(struct sp_capture *capture, bool last) SP_MUST_CHECK;
 
 /* Drains the side-band into tasks.tracker; it needs no file. */

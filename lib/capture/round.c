@@ -254,6 +254,9 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 		error = capture_note_lost_own(capture,
 					      capture->noted_lost + capture->noted_lost / 8 + 1,
 					      false);
+	/* Notes count what this round wrote: stacks, waits and command lines. */
+	if (!error && last)
+		error = capture_note_end(capture);
 	if (!error)
 		error = expire(capture);
 	if (error)
