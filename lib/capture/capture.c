@@ -292,7 +292,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!capture->out.rotation.maker || capture->out.closed)
 		return NULL; /* the command never began */
 	capture->loss_phases.stopped = capture_lost_now(capture);
-	/* Disables events before the last rounds: later samples would be lost. */
+	/* Reads processes before the last rounds, which have the samples of that time. */
 	struct sp_error *error = tasks_end_descent(&capture->tasks);
 	capture->end_ns = capture_now_ns();
 	if (!error)
@@ -308,6 +308,10 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = write_last_samples(capture);
 	if (!error && capture->overwrite.on)
 		error = capture_dump(capture, true);
+	/* Events stay enabled: the rings may overflow from now on, which is no loss. */
+	if (!error)
+		error = capture_count_lost(capture);
+	capture->loss_phases.ended = capture_lost_now(capture);
 	if (!error && describes_at_end(capture)) {
 		error = tasks_describe_tail(&capture->tasks);
 		if (!error)
@@ -329,8 +333,6 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 			(unsigned long long)unwound->files_forgotten);
 	log_drain_threads(capture);
 	log_proxies(capture);
-	if (!error)
-		error = capture_count_lost(capture);
 	if (!error)
 		error = capture_round(capture, true);
 	/* A failed last round counted stacks, too. */

@@ -176,7 +176,7 @@ static struct sp_error *note_unrecorded(struct sp_capture *capture)
 static struct sp_error *note_loss_phases(struct sp_capture *capture)
 {
 	const struct loss_phases *phases = &capture->loss_phases;
-	uint64_t all = capture_lost_now(capture);
+	uint64_t all = phases->ended;
 	uint64_t stopped = phases->stopped > phases->attached ? phases->stopped : phases->attached;
 	return notes_add(&capture->out.notes, NOTE_LOST_PHASES, NULL, phases->attached,
 			 stopped - phases->attached, all > stopped ? all - stopped : 0);
