@@ -583,13 +583,17 @@ static int run_recording(struct live_recording *recording)
 	session_add_error(&recording->session, error);
 	session_add_error(&recording->session, stop_error);
 	print_notes(recording);
+	/* The last file, unless its name has a date, too; taken before the others replace it. */
+	int last = sp_capture_take_file(recording->capture);
 	finish_files(recording);
-	record_print_summary(recording->arguments, recording->capture, recording->files,
+	record_print_summary(recording->arguments, recording->capture,
+			     recording->files ? recording->files + (last >= 0) : 0,
 			     recording->session.failed);
 	end_command(recording);
-	if (!recording->files && !recording->session.failed &&
-	    sp_capture_stats(recording->capture)->samples)
-		name_store_add(&recording->names, sp_capture_take_file(recording->capture), path);
+	if (!recording->session.failed && sp_capture_stats(recording->capture)->samples)
+		name_store_add(&recording->names, last, path);
+	else if (last >= 0)
+		close(last);
 	name_store_start_last(&recording->names);
 	print_answer(recording);
 	name_store_finish(&recording->names);
