@@ -321,19 +321,28 @@ static size_t find_frames(struct inserting *inserting, const struct native_frame
 	       add_named(inserting, PYTHON_UNRESOLVED, ips);
 }
 
+/* First moves the native frames behind the room for all others, which is then filled. */
 static size_t insert_all(struct inserting *inserting, uint64_t *ips)
 {
 	const struct python_sample *sample = inserting->sample;
-	uint64_t inserted[PYTHON_FRAMES_MAX];
-	size_t total = sample->count;
-	for (size_t i = 0, at = 0; i + 1 < sample->count; i++, at++) {
+	uint64_t inserted[PYTHON_FRAMES_MAX], *native_ips = ips + PYTHON_FRAMES_MAX;
+	size_t total = 0, room = PYTHON_FRAMES_MAX;
+	memmove(native_ips, ips, sample->count * sizeof(*ips));
+	for (size_t i = 0; i < sample->count; i++) {
 		const struct unwind_frame *frame = &sample->frames[i];
+		ips[total++] = native_ips[i];
+		if (i + 1 == sample->count)
+			break;
 		const struct native_frame native = {frame->ip, frame->sp, frame[1].sp};
 		size_t added = find_frames(inserting, &native, inserted);
-		memmove(ips + at + 1 + added, ips + at + 1, (total - at - 1) * sizeof(*ips));
-		memcpy(ips + at + 1, inserted, added * sizeof(*ips));
+		/* Each call of a made-up interpreter may add a frame without a name. */
+		if (added > room) {
+			inserting->worker->counts.dropped++;
+			added = room;
+		}
+		memcpy(ips + total, inserted, added * sizeof(*ips));
 		total += added;
-		at += added;
+		room -= added;
 	}
 	return total;
 }
