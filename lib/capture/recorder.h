@@ -136,9 +136,12 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUS
 
 /* setup.c: maps the areas, once events are open, and describes them in the file. */
 struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK;
-/* Writes the areas' content: all, or only areas that are not read on demand. */
-struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
-struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
+/*
+ * Writes the areas' content: all, or only areas that are not read on demand. `last`, `waits`: waits
+ * until the queue has room for each.
+ */
+struct sp_error *capture_drain_aux(struct sp_capture *capture, bool last) SP_MUST_CHECK;
+struct sp_error *capture_drain_all_aux(struct sp_capture *capture, bool waits) SP_MUST_CHECK;
 
 /* capture_stats.c: returns the CPU time of the command and its descendants that it waited for. */
 uint64_t capture_command_ns(const struct sp_capture *capture);

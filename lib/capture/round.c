@@ -199,7 +199,7 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 		error = sample_path_write_waits(
 			&capture->samples, last ? UINT64_MAX : capture->round_ns,
 			last ? capture->round_ns : 0, &capture->out.batch, &capture->out.dirty);
-	return error ?: capture_drain_aux(capture);
+	return error ?: capture_drain_aux(capture, last);
 }
 
 static struct sp_error *expire_live_state(struct sp_capture *capture, uint64_t before_ns)
