@@ -12,6 +12,10 @@
 /* Number of processes with cached code objects in a worker. */
 #define KNOWN_PROCESSES 16
 
+/* The search for interpreters takes one such part of the time, counted from LOOK_UP_NS ago. */
+#define LOOK_UP_PART 4
+#define LOOK_UP_NS UINT64_C(4000000000)
+
 /* Limit of threads that are read when samples arrive. */
 #define ARRIVED_THREADS 4
 
@@ -23,6 +27,8 @@ struct python {
 	struct python_files files;
 	struct python_shots shots;
 	struct python_probe *probe; /* for python_look_up() */
+	size_t look_up_at;          /* the next process */
+	uint64_t look_up_ns;        /* CLOCK_MONOTONIC: when more are searched */
 };
 
 struct known_process {
@@ -172,8 +178,21 @@ static void look_up(struct python *python, struct python_process *process)
 void python_look_up(struct python *python)
 {
 	struct python_process process;
-	for (size_t i = 0; python_processes_next_unknown(&python->processes, &i, &process);)
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), now_ns = begin_ns;
+	if (python->look_up_ns + LOOK_UP_NS < begin_ns)
+		python->look_up_ns = begin_ns - LOOK_UP_NS;
+	/* Any user may map large files under ever new names: others wait for the next round. */
+	while (python->look_up_ns < begin_ns) {
+		if (!python_processes_next_unknown(&python->processes, &python->look_up_at,
+						   &process)) {
+			python->look_up_at = 0;
+			break;
+		}
+		uint64_t before_ns = now_ns;
 		look_up(python, &process);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		python->look_up_ns += LOOK_UP_PART * (now_ns - before_ns);
+	}
 }
 
 static struct known_process *find_known(struct python_worker *worker,
