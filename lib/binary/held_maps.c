@@ -406,6 +406,7 @@ static void end_dumps(struct held_maps *maps, uint32_t pid)
 			*vec_push(&maps->dumps) = copy;
 		else
 			maps->files--;
+		i = 0; /* copying may have removed some before it */
 	}
 }
 

@@ -292,7 +292,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!capture->out.rotation.maker || capture->out.closed)
 		return NULL; /* the command never began */
 	capture->loss_phases.stopped = capture_lost_now(capture);
-	/* Disables events before the last rounds: later samples would be lost. */
+	/* Reads processes before the last rounds, which have the samples of that time. */
 	struct sp_error *error = tasks_end_descent(&capture->tasks);
 	capture->end_ns = capture_now_ns();
 	if (!error)
@@ -308,15 +308,15 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = write_last_samples(capture);
 	if (!error && capture->overwrite.on)
 		error = capture_dump(capture, true);
+	/* Events stay enabled: the rings may overflow from now on, which is no loss. */
+	if (!error)
+		error = capture_count_lost(capture);
+	capture->loss_phases.ended = capture_lost_now(capture);
 	if (!error && describes_at_end(capture)) {
 		error = tasks_describe_tail(&capture->tasks);
 		if (!error)
 			error = capture_write_synthesised(capture);
 	}
-	/* The notes need the counts of all stacks, which are counted when they are written. */
-	if (!error)
-		error = sample_path_flush(&capture->samples, &capture->out.batch,
-					  &capture->out.dirty);
 	error = error_first(error, sample_path_finish(&capture->samples));
 	const struct live_unwind_counts *unwound = &capture->samples.unwound;
 	const struct python_counts *python = &unwound->python;
@@ -334,12 +334,8 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	log_drain_threads(capture);
 	log_proxies(capture);
 	if (!error)
-		error = capture_count_lost(capture);
-	if (!error)
-		error = capture_note_end(capture);
-	if (!error)
 		error = capture_round(capture, true);
-	/* The last round counted the stacks of waits that end with the recording. */
+	/* A failed last round counted stacks, too. */
 	error = error_first(error, sample_path_finish(&capture->samples));
 	error = error_first(error, close_file(capture));
 	thread_priority_end(&capture->bank.thread_priority);

@@ -176,7 +176,7 @@ static struct sp_error *note_unrecorded(struct sp_capture *capture)
 static struct sp_error *note_loss_phases(struct sp_capture *capture)
 {
 	const struct loss_phases *phases = &capture->loss_phases;
-	uint64_t all = capture_lost_now(capture);
+	uint64_t all = phases->ended;
 	uint64_t stopped = phases->stopped > phases->attached ? phases->stopped : phases->attached;
 	return notes_add(&capture->out.notes, NOTE_LOST_PHASES, NULL, phases->attached,
 			 stopped - phases->attached, all > stopped ? all - stopped : 0);
@@ -194,12 +194,12 @@ static struct sp_error *note_recorded(struct sp_capture *capture)
 			 record_ns - (now_ns - capture->end_ns));
 }
 
-/* Adds the notes that are known only at the end. */
 struct sp_error *capture_note_end(struct sp_capture *capture)
 {
 	struct notes *notes = &capture->out.notes;
 	uint64_t helpers = capture->losses.not_counting;
 	struct cpu_list online = {0};
+	TRY(sample_path_finish(&capture->samples));
 	struct sp_error *error = sysfs_cpus_online(capture->ctx, &online);
 	for (size_t i = 0; i < online.count && !error; i++)
 		if (!was_online(capture, online.items[i]))

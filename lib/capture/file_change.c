@@ -95,16 +95,12 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 	return error || !capture->losses.unreported ? error : note_lost_at_end(capture);
 }
 
-/* The ending file gets its part of the unfinished waits. */
-static struct sp_error *split_waits(struct sp_capture *capture)
+/* The ending file gets all samples that were read, and its part of the unfinished waits. */
+static struct sp_error *write_held(struct sp_capture *capture)
 {
 	struct recording *out = &capture->out;
 	uint64_t end_ns = capture_split_ns(capture);
-	if (!capture->samples.waits)
-		return NULL;
-	/*
-	 * Drains until all records of that time have come, and all stacks of that time are written.
-	 */
+	/* Their times and number are in this file's header. */
 	TRY(sample_path_flush(&capture->samples, &out->batch, &out->dirty));
 	return sample_path_write_waits(&capture->samples, end_ns, end_ns, &out->batch, &out->dirty);
 }
@@ -130,7 +126,7 @@ static struct sp_error *begin_file(struct sp_capture *capture, uint64_t begin_ns
 struct sp_error *capture_change_file(struct sp_capture *capture)
 {
 	TRY(schedstat_note_all(&capture->schedstat));
-	TRY(split_waits(capture));
+	TRY(write_held(capture));
 	TRY(capture_count_lost(capture));
 	TRY(capture_note_lost_own(capture, 0, true));
 	const struct recording_progress progress = capture_progress(capture);

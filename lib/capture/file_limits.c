@@ -10,10 +10,21 @@
  */
 #include "capture/recorder.h"
 
-/* Returns the file's largest size with this round's metadata and `samples` bytes of samples. */
+/* Size of a note of a thread's CPU time: each thread has one when the file ends. */
+#define THREAD_NOTE_BYTES UINT64_C(200)
+
+/*
+ * Returns the file's largest size with this round's metadata, `samples` bytes of samples, and the
+ * notes of threads: at most a quarter of the limit, because any user may have many threads.
+ */
 static uint64_t bytes_after(const struct sp_capture *capture, uint64_t samples)
 {
-	return recording_bytes_after(&capture->out, samples + capture->tasks.tracker.kept.count);
+	const struct recording *out = &capture->out;
+	bool is_last;
+	uint64_t notes = capture->schedstat.threads.count * THREAD_NOTE_BYTES;
+	uint64_t most = recording_limit(out, &is_last) / 4;
+	return recording_bytes_after(out, samples + capture->tasks.tracker.kept.count +
+						  out->extra.count + (notes < most ? notes : most));
 }
 
 /* Flushes drained samples to the file: unwound or compressed, they are smaller than in the ring. */

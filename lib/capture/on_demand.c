@@ -119,6 +119,6 @@ struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error)
-		error = capture_drain_all_aux(capture);
+		error = capture_drain_all_aux(capture, true);
 	return error_first(error, event_control_resume(&capture->control));
 }

@@ -140,9 +140,12 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUS
 
 /* setup.c: maps the areas, once events are open, and describes them in the file. */
 struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK;
-/* Writes the areas' content: all, or only areas that are not read on demand. */
-struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
-struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
+/*
+ * Writes the areas' content: all, or only areas that are not read on demand. `last`, `waits`: waits
+ * until the queue has room for each.
+ */
+struct sp_error *capture_drain_aux(struct sp_capture *capture, bool last) SP_MUST_CHECK;
+struct sp_error *capture_drain_all_aux(struct sp_capture *capture, bool waits) SP_MUST_CHECK;
 
 /* capture_stats.c: returns the CPU time of the command and its descendants that it waited for. */
 uint64_t capture_command_ns(const struct sp_capture *capture);
@@ -154,7 +157,7 @@ uint64_t capture_command_ns(const struct sp_capture *capture);
 struct sp_error *capture_note_lost_own(struct sp_capture *capture, uint64_t least,
 				       bool ends) SP_MUST_CHECK;
 
-/* end_notes.c: adds the notes that are known only at the end. */
+/* end_notes.c: adds notes that are known only when the last round has written its records. */
 struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* on_demand.c */
@@ -167,7 +170,10 @@ struct sp_error *capture_dump(struct sp_capture *capture, bool last) SP_MUST_CHE
 
 /* round.c */
 
-/* Runs a round: moves records from the rings to the file. `last` always commits. */
+/*
+ * Runs a round: moves records from the rings to the file. The `last` one writes what was held, adds
+ * the notes of the end, and always commits.
+ */
 struct sp_error *capture_round(struct sp_capture *capture, bool last) SP_MUST_CHECK;
 
 /* Drains the side-band into tasks.tracker; it needs no file. */

@@ -199,7 +199,7 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 		error = sample_path_write_waits(
 			&capture->samples, last ? UINT64_MAX : capture->round_ns,
 			last ? capture->round_ns : 0, &capture->out.batch, &capture->out.dirty);
-	return error ?: capture_drain_aux(capture);
+	return error ?: capture_drain_aux(capture, last);
 }
 
 static struct sp_error *expire_live_state(struct sp_capture *capture, uint64_t before_ns)
@@ -254,6 +254,9 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 		error = capture_note_lost_own(capture,
 					      capture->noted_lost + capture->noted_lost / 8 + 1,
 					      false);
+	/* Notes count what this round wrote: stacks, waits and command lines. */
+	if (!error && last)
+		error = capture_note_end(capture);
 	if (!error)
 		error = expire(capture);
 	if (error)

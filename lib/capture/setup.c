@@ -274,15 +274,15 @@ struct sp_error *capture_map_aux_areas(struct sp_capture *capture)
 	return error;
 }
 
-struct sp_error *capture_drain_all_aux(struct sp_capture *capture)
+struct sp_error *capture_drain_all_aux(struct sp_capture *capture, bool waits)
 {
 	struct recording *out = &capture->out;
-	return aux_areas_drain(&out->aux_areas, out->write_queue, &out->dirty);
+	return aux_areas_drain(&out->aux_areas, out->write_queue, waits, &out->dirty);
 }
 
-struct sp_error *capture_drain_aux(struct sp_capture *capture)
+struct sp_error *capture_drain_aux(struct sp_capture *capture, bool last)
 {
 	/* AUX records of the same bytes come first: they are written already, or wait. */
 	const struct aux_areas *areas = &capture->out.aux_areas;
-	return areas->snapshot || areas->sampled ? NULL : capture_drain_all_aux(capture);
+	return areas->snapshot || areas->sampled ? NULL : capture_drain_all_aux(capture, last);
 }

@@ -69,6 +69,9 @@ static struct sp_error *read_section(const struct image *image, const struct cfi
 		vaddr = section_header.sh_addr;
 		if (section_header.sh_type == SHT_NOBITS || section_header.sh_size == 0)
 			return NULL;
+		if (section_header.sh_size > FRAMES_SIZE_MAX)
+			return error_new(SP_ERROR_FORMAT, "%s: .eh_frame is too large",
+					 image->path);
 		error = image_section_bytes(image, section, bytes);
 	} else if (pointed_at(image, header, &vaddr) &&
 		   image_range_at(image, vaddr, &offset, &size)) {

@@ -26,6 +26,22 @@ bool symtab_exists(const struct image *image)
 	return find_table(image, SYMTAB_FULL, &header) && header.sh_size > header.sh_entsize;
 }
 
+uint64_t symtab_bytes(const struct image *image)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	uint64_t most = 0;
+	while ((section = elf_nextscn(image->elf, section))) {
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM &&
+		     header.sh_type != SHT_STRTAB))
+			continue;
+		uint64_t size = header.sh_flags & SHF_COMPRESSED ? UINT64_MAX : header.sh_size;
+		most = size > most ? size : most;
+	}
+	return most;
+}
+
 static bool is_text_or_data(const char *name)
 {
 	return name && (strstr(name, "text") || strstr(name, "data"));

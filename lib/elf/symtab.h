@@ -24,6 +24,9 @@ enum symtab_kind { SYMTAB_FULL, SYMTAB_DYNAMIC }; /* .symtab, .dynsym */
 /* Returns whether the image has a .symtab that is not empty. */
 bool symtab_exists(const struct image *image);
 
+/* Returns the size of the largest table of symbols or strings; UINT64_MAX: one is compressed. */
+uint64_t symtab_bytes(const struct image *image);
+
 /*
  * Iterator over a symbol table. It returns, in table order, functions, data objects, and labels
  * (STT_NOTYPE) of text and data sections. Like perf, it omits undefined, absolute and unnamed

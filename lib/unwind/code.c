@@ -269,7 +269,8 @@ static void need(const struct code *constant, enum part wanted)
 	unsigned int done = atomic_load_explicit(&code->parts, memory_order_relaxed);
 	if (!(done & wanted)) {
 		size_t before = code_bytes(code);
-		read_functions[wanted](code);
+		if (!code_shared_is_full(code->shared))
+			read_functions[wanted](code);
 		atomic_fetch_add_explicit(&code->shared->bytes, code_bytes(code) - before,
 					  memory_order_relaxed);
 		atomic_store_explicit(&code->parts, done | wanted, memory_order_release);

@@ -21,6 +21,13 @@ struct code_shared {
 	atomic_size_t open_count, file_count, bytes; /* sums over all modules */
 };
 
+static inline bool code_shared_is_full(const struct code_shared *shared)
+{
+	return shared->files.bytes_max &&
+	       atomic_load_explicit(&shared->bytes, memory_order_relaxed) >=
+		       shared->files.bytes_max;
+}
+
 /* Reads nothing yet. `pid` is a process that maps the module. Returns NULL when out of memory. */
 struct code *code_new(struct code_shared *shared, const struct module *module, uint32_t pid);
 void code_free(struct code *code);

@@ -67,6 +67,11 @@ bool code_cache_is_large(const struct code_cache *cache)
 	       atomic_load_explicit(&shared->open_count, memory_order_relaxed) > KEPT_OPEN;
 }
 
+bool code_cache_is_full(const struct code_cache *cache)
+{
+	return code_shared_is_full(&cache->shared);
+}
+
 /* Drops all files, or those that were not used since the last time. Returns their number. */
 static size_t drop(struct code_cache *cache, bool all)
 {

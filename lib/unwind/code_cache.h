@@ -16,6 +16,8 @@ const struct code *code_cache_get(struct code_cache *cache, const struct module 
 
 /* Returns whether a recorder that runs for long should call code_cache_drop(). */
 bool code_cache_is_large(const struct code_cache *cache);
+/* Returns whether the files' bytes_max is reached. */
+bool code_cache_is_full(const struct code_cache *cache);
 
 /*
  * Drops the modules that code_cache_get() has not returned since the last call, or all if the rest

@@ -153,6 +153,11 @@ bool unwinder_keeps_much(const struct unwinder *unwinder)
 	return code_cache_is_large(unwinder->shared.code_cache);
 }
 
+bool unwinder_is_full(const struct unwinder *unwinder)
+{
+	return code_cache_is_full(unwinder->shared.code_cache);
+}
+
 size_t unwinder_drop_files(struct unwinder *unwinder, bool all)
 {
 	pthread_mutex_lock(&unwinder->lock);

@@ -54,6 +54,7 @@ struct unwind_files {
 			  struct unwind_generated *ret);
 	void *generated_arg;
 	void *arg;
+	size_t bytes_max; /* of what is read of all files until they are dropped; 0: no limit */
 };
 
 /* Call frame information of one function of generated code. */
@@ -162,6 +163,8 @@ void unwind_prefetch(const struct unwind_sample *sample);
  * anew.
  */
 bool unwinder_keeps_much(const struct unwinder *unwinder);
+/* Returns whether files.bytes_max is reached: no further file is read. */
+bool unwinder_is_full(const struct unwinder *unwinder);
 size_t unwinder_drop_files(struct unwinder *unwinder, bool all);
 
 /*

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/ctx.h"
 #include "base/format.h"
 #include "machine/command_lines.h"
 #include "made_tasks.h"
@@ -197,6 +198,32 @@ TEST(a_process_that_ended_is_counted)
 	next_round(true);
 	ck_assert_uint_eq(lines.gone, 2);
 	ck_assert_uint_eq(lines.pending.count, 0);
+	end();
+}
+
+static bool hangs(void *arg, uint64_t pid)
+{
+	(void)arg;
+	return pid == 5;
+}
+
+TEST(a_process_that_does_not_answer_is_counted)
+{
+	begin();
+	struct proxies *proxies = ctx_proxies(made.root.ctx);
+	proxies_simulate(proxies, hangs, NULL);
+	ok_or_fail(proxies_begin(proxies));
+	PUT(5, "cat\0/mnt/a");
+	PUT(6, "cc1\0a.c");
+	root_put(&made.root, "/proc/6/cwd/a.c", "");
+	add(10, made_comm(5, true));
+	add(11, made_comm(6, true));
+	next_round(false);
+	next_round(true);
+	ck_assert_str_eq(take_written(), "6@11|cc1|a.c*;");
+	ck_assert_uint_eq(lines.gone, 1);
+	ck_assert_uint_eq(proxies_counts(proxies).left, 1);
+	proxies_end(proxies);
 	end();
 }
 

@@ -24,7 +24,8 @@ struct losses {
 /* Lost records by phase, as sums since the recording began. */
 struct loss_phases {
 	uint64_t attached; /* until the end of the first round: while events were enabled */
-	uint64_t stopped;  /* until the recording was stopped; the rest is of its last rounds */
+	uint64_t stopped;  /* until the recording was stopped */
+	uint64_t ended;    /* until the last samples were read */
 	bool has_attached;
 };
 

@@ -333,6 +333,12 @@ struct sp_error *synth_processes(struct synth *synth, const struct task_list *pr
 		error = tasks_list(synth->ctx, processes->items[i], &threads);
 		if (is_gone(&error))
 			continue;
+		/* The mount option hidepid=1 lists the processes of others, and hides the rest. */
+		if (error && sp_error_code(error) == SP_ERROR_PERMISSION) {
+			sp_error_free(take_ptr(error));
+			++*unreadable;
+			continue;
+		}
 		if (!error)
 			error = synth_process(synth, processes->items[i], &threads, &complete);
 		*unreadable += !complete;

@@ -117,12 +117,15 @@ void aux_areas_request(const struct aux_areas *areas, struct event_request *requ
 }
 
 struct sp_error *aux_areas_drain(struct aux_areas *areas, struct write_queue *write_queue,
-				 bool *drained_ret)
+				 bool waits, bool *drained_ret)
 {
 	struct sp_error *error = NULL;
 	for (size_t i = 0; !error && i < areas->count; i++) {
-		uint64_t bytes;
-		error = auxtrace_drain(&areas->items[i], write_queue, &bytes);
+		uint64_t bytes = 0;
+		if (waits)
+			error = write_queue_flush(write_queue);
+		if (!error)
+			error = auxtrace_drain(&areas->items[i], write_queue, &bytes);
 		areas->bytes += bytes;
 		*drained_ret |= bytes != 0;
 	}

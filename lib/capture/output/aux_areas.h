@@ -37,9 +37,12 @@ struct sp_error *aux_areas_find(struct aux_areas *areas, const struct sp_ctx *ct
  */
 void aux_areas_request(const struct aux_areas *areas, struct event_request *request);
 
-/* Writes the content of all areas. *drained_ret is set if there was any. */
+/*
+ * Writes the content of all areas. *drained_ret is set if there was any. Without `waits`, areas for
+ * which the queue has no room keep theirs.
+ */
 struct sp_error *aux_areas_drain(struct aux_areas *areas, struct write_queue *write_queue,
-				 bool *drained_ret) SP_MUST_CHECK;
+				 bool waits, bool *drained_ret) SP_MUST_CHECK;
 
 /* Unmaps the areas. */
 void aux_areas_deinit(struct aux_areas *areas);

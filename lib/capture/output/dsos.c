@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/format.h"
 #include "binary/identity.h"
 #include "elf/image.h"
@@ -36,6 +37,9 @@ enum {
  * map files under ever new names, and each takes a tenth of a millisecond.
  */
 #define GONE_MAX 4096
+
+/* Time after which no further file is opened: links to a file without a build-id are free. */
+#define COMPLETE_NS UINT64_C(3000000000)
 
 void dsos_deinit(struct dsos *dsos)
 {
@@ -173,9 +177,11 @@ static struct sp_error *add_content(struct dsos *dsos, const struct dso_unknown 
 struct sp_error *dsos_complete(struct dsos *dsos, struct proxies *proxies)
 {
 	struct sp_error *error = NULL;
-	uint64_t left = CONTENT_BYTES_MAX;
+	uint64_t left = CONTENT_BYTES_MAX, begin_ns = clock_ns(CLOCK_MONOTONIC);
 	size_t gone = 0;
 	for (size_t i = 0; i < dsos->unknown.count && gone < GONE_MAX && !error; i++) {
+		if (clock_ns(CLOCK_MONOTONIC) - begin_ns > COMPLETE_NS)
+			break;
 		const struct dso_unknown *unknown = &dsos->unknown.items[i];
 		/* The process may have a mount namespace of its own, as long as it lives. */
 		char root[32];

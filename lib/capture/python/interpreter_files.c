@@ -5,6 +5,9 @@
 #include "base/cleanup.h"
 #include "elf/symtab.h"
 
+/* Interpreters have tables of 2 MB. Larger ones would take memory and the round's time. */
+#define TABLE_BYTES_MAX ((uint64_t)16 << 20)
+
 struct python_file {
 	const struct module *module;
 	struct python_addresses vaddrs; /* addresses in the file */
@@ -73,7 +76,8 @@ static void read_file(const struct binary_env *binaries, const struct location *
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error = NULL;
 	uint64_t vaddr;
 	error = binary_open_code((void *)(uintptr_t)binaries, location->module, location->pid, &image);
-	if (error || !image || !image_vaddr(image, location->offset, &vaddr))
+	if (error || !image || !image_vaddr(image, location->offset, &vaddr) ||
+	    symtab_bytes(image) > TABLE_BYTES_MAX)
 		return;
 	read_table(image, SYMTAB_DYNAMIC, &file->vaddrs);
 	if (!is_complete(&file->vaddrs))

@@ -30,6 +30,9 @@
 /* Shortest time between two calls that drop unused files and return memory. */
 #define CLEAN_NS UINT64_C(10000000000)
 
+/* Bytes of files with which no other file is read; then all are dropped at once. */
+#define FILES_BYTES_MAX ((size_t)256 << 20)
+
 /* Limit of frames: the largest copy with a return address in each 8 bytes has fewer. */
 #define FRAMES_MAX 8448
 
@@ -230,11 +233,12 @@ static void clean_up(struct live_unwind *live_unwind)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t before_ns = __atomic_load_n(&live_unwind->cleaned_ns, __ATOMIC_RELAXED);
-	if (now_ns - before_ns < CLEAN_NS ||
+	bool is_full = unwinder_is_full(live_unwind->unwinder);
+	if ((now_ns - before_ns < CLEAN_NS && !is_full) ||
 	    !__atomic_compare_exchange_n(&live_unwind->cleaned_ns, &before_ns, now_ns, false,
 					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
-	if (unwinder_keeps_much(live_unwind->unwinder)) {
+	if (is_full || unwinder_keeps_much(live_unwind->unwinder)) {
 		pthread_rwlock_wrlock(&live_unwind->files);
 		live_unwind->forgotten += unwinder_drop_files(live_unwind->unwinder, false);
 		pthread_rwlock_unlock(&live_unwind->files);
@@ -277,7 +281,8 @@ static struct sp_error *make_unwinder(struct live_unwind *live_unwind)
 		.locator = {locate, live_unwind},
 		.files = {.open = binary_open_code,
 			  .debug = binary_open_debug,
-			  .arg = &live_unwind->binaries},
+			  .arg = &live_unwind->binaries,
+			  .bytes_max = FILES_BYTES_MAX},
 	};
 	const struct provenance here = {.same_kernel = true, .host = HOST_SAME, .arch = machine};
 	TRY(binary_env_init(&live_unwind->binaries, live_unwind->ctx, NULL, &here));

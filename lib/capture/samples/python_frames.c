@@ -12,6 +12,10 @@
 /* Number of processes with cached code objects in a worker. */
 #define KNOWN_PROCESSES 16
 
+/* The search for interpreters takes one such part of the time, counted from LOOK_UP_NS ago. */
+#define LOOK_UP_PART 4
+#define LOOK_UP_NS UINT64_C(4000000000)
+
 /* Limit of threads that are read when samples arrive. */
 #define ARRIVED_THREADS 4
 
@@ -23,6 +27,8 @@ struct python {
 	struct python_files files;
 	struct python_shots shots;
 	struct python_probe *probe; /* for python_look_up() */
+	size_t look_up_at;          /* the next process */
+	uint64_t look_up_ns;        /* CLOCK_MONOTONIC: when more are searched */
 };
 
 struct known_process {
@@ -172,8 +178,21 @@ static void look_up(struct python *python, struct python_process *process)
 void python_look_up(struct python *python)
 {
 	struct python_process process;
-	for (size_t i = 0; python_processes_next_unknown(&python->processes, &i, &process);)
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), now_ns = begin_ns;
+	if (python->look_up_ns + LOOK_UP_NS < begin_ns)
+		python->look_up_ns = begin_ns - LOOK_UP_NS;
+	/* Any user may map large files under ever new names: others wait for the next round. */
+	while (python->look_up_ns < begin_ns) {
+		if (!python_processes_next_unknown(&python->processes, &python->look_up_at,
+						   &process)) {
+			python->look_up_at = 0;
+			break;
+		}
+		uint64_t before_ns = now_ns;
 		look_up(python, &process);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		python->look_up_ns += LOOK_UP_PART * (now_ns - before_ns);
+	}
 }
 
 static struct known_process *find_known(struct python_worker *worker,
@@ -321,19 +340,28 @@ static size_t find_frames(struct inserting *inserting, const struct native_frame
 	       add_named(inserting, PYTHON_UNRESOLVED, ips);
 }
 
+/* First moves the native frames behind the room for all others, which is then filled. */
 static size_t insert_all(struct inserting *inserting, uint64_t *ips)
 {
 	const struct python_sample *sample = inserting->sample;
-	uint64_t inserted[PYTHON_FRAMES_MAX];
-	size_t total = sample->count;
-	for (size_t i = 0, at = 0; i + 1 < sample->count; i++, at++) {
+	uint64_t inserted[PYTHON_FRAMES_MAX], *native_ips = ips + PYTHON_FRAMES_MAX;
+	size_t total = 0, room = PYTHON_FRAMES_MAX;
+	memmove(native_ips, ips, sample->count * sizeof(*ips));
+	for (size_t i = 0; i < sample->count; i++) {
 		const struct unwind_frame *frame = &sample->frames[i];
+		ips[total++] = native_ips[i];
+		if (i + 1 == sample->count)
+			break;
 		const struct native_frame native = {frame->ip, frame->sp, frame[1].sp};
 		size_t added = find_frames(inserting, &native, inserted);
-		memmove(ips + at + 1 + added, ips + at + 1, (total - at - 1) * sizeof(*ips));
-		memcpy(ips + at + 1, inserted, added * sizeof(*ips));
+		/* Each call of a made-up interpreter may add a frame without a name. */
+		if (added > room) {
+			inserting->worker->counts.dropped++;
+			added = room;
+		}
+		memcpy(ips + total, inserted, added * sizeof(*ips));
 		total += added;
-		at += added;
+		room -= added;
 	}
 	return total;
 }

@@ -21,6 +21,9 @@
 /* Samples this recent are held a second time: later stacks may repair them, too. */
 #define RECENT_NS 100000000
 
+/* Limit of their frames, of which each has a copy. */
+#define RECENT_BYTES ((size_t)16 << 20)
+
 struct held {
 	uint32_t stack;  /* its number in the repair */
 	uint16_t misc;
@@ -268,11 +271,15 @@ static struct sp_error *write_or_hold(struct stack_hold *stack_hold, uint64_t re
 				      struct record_buffer *output, struct stack_hold_counts *counts)
 {
 	struct sp_error *error = NULL;
+	size_t bytes = 0;
 	for (size_t i = 0; i < stack_hold->held.count && !error; i++) {
 		struct held *held = &stack_hold->held.items[i];
-		bool recent = held->time_ns > recent_ns && !held->again &&
+		bool recent = held->time_ns > recent_ns && !held->again && bytes < RECENT_BYTES &&
 			      !repair_outer(stack_hold->repair, held->stack, NULL, 0);
 		error = recent ? hold_again(stack_hold, held) : write_held(stack_hold, held, output, counts);
+		if (recent && !error)
+			bytes += vec_last(&stack_hold->recent)->frame_count *
+				 sizeof(struct unwind_frame);
 	}
 	return error;
 }

@@ -2,12 +2,13 @@
 #include "capture/tasks/command_line_reader.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "base/format.h"
 #include "base/io.h"
 #include "capture/config/config.h"
 #include "record/command_line.h"
@@ -40,17 +41,6 @@ void command_lines_deinit(struct command_lines *lines)
 
 /* -- Reading a process ----------------------------------------------------- */
 
-/* Folders of a process from which its words name files; -1: they cannot be opened. */
-struct folders {
-	int root, current;
-};
-
-static int open_folder(const struct sp_ctx *ctx, uint32_t pid, const char *name)
-{
-	CLEANUP_FREE char *path = format_text("%s/proc/%u/%s", ctx_root(ctx), pid, name);
-	return path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-}
-
 /*
  * Returns whether the value of an option is no input of the program: a file that it writes, a name,
  * or a part of the tool chain.
@@ -70,14 +60,63 @@ static bool is_output_option(const char *word)
 	return false;
 }
 
-static bool is_file(const struct folders *folders, const char *word)
+/* Words before the current one that matter for it. */
+struct seen_words {
+	unsigned int count, looked;
+	bool written; /* the last one is an output option */
+};
+
+/* Returns whether a word may be the path of an input file, and adds it to the seen words. */
+static bool may_be_file(struct seen_words *seen, const char *word)
+{
+	bool candidate = seen->count && !seen->written && *word && *word != '-' &&
+			 seen->looked < FILES_MAX;
+	seen->count++;
+	seen->looked += candidate;
+	seen->written = is_output_option(word);
+	return candidate;
+}
+
+/* Request to a proxy, and its result: the process's lock or a folder may not answer. */
+struct line_job {
+	char process[PATH_MAX]; /* its directory in /proc */
+	char text[COMMAND_LINE_MAX + 1];
+	size_t size;
+	uint32_t files; /* one bit for each word that may be a file */
+};
+_Static_assert(FILES_MAX <= 32, "a bit for each file");
+
+static int open_in(const struct line_job *job, const char *name, int flags)
+{
+	char path[PATH_MAX + 16];
+	snprintf(path, sizeof(path), "%s/%s", job->process, name);
+	return open(path, flags | O_CLOEXEC);
+}
+
+static bool is_file(int root, int current, const char *word)
 {
 	struct stat status;
-	bool absolute = *word == '/';
-	int folder = absolute ? folders->root : folders->current;
+	int folder = *word == '/' ? root : current;
 	word += strspn(word, "/");
 	return folder >= 0 && *word &&
 	       !fstatat(folder, word, &status, AT_NO_AUTOMOUNT) && S_ISREG(status.st_mode);
+}
+
+static int read_words(void *bytes)
+{
+	struct line_job *job = bytes;
+	struct seen_words seen = {0};
+	CLEANUP_CLOSE int fd = open_in(job, "cmdline", O_RDONLY);
+	if (fd < 0 || io_read(fd, job->text, sizeof(job->text), &job->size))
+		job->size = 0;
+	size_t size = job->size < COMMAND_LINE_MAX ? job->size : COMMAND_LINE_MAX;
+	job->text[size] = '\0';
+	CLEANUP_CLOSE int root = size ? open_in(job, "root", O_PATH | O_DIRECTORY) : -1;
+	CLEANUP_CLOSE int current = size ? open_in(job, "cwd", O_PATH | O_DIRECTORY) : -1;
+	for (const char *at = job->text; at < job->text + size; at += strlen(at) + 1)
+		if (may_be_file(&seen, at) && is_file(root, current, at))
+			job->files |= 1U << (seen.looked - 1);
+	return -1;
 }
 
 static void free_word(struct record_buffer *word)
@@ -86,18 +125,13 @@ static void free_word(struct record_buffer *word)
 }
 
 /* Encodes the words of a command line without secrets. Returns false when out of memory. */
-static bool put_words(struct process_line *line, const char *text, const char *end,
-		      const struct folders *folders)
+static bool put_words(struct process_line *line, const struct line_job *job)
 {
 	CLEANUP(free_word) struct record_buffer word = {0};
 	struct secrets secrets = {0};
-	unsigned int looked = 0;
-	bool written = false;
-	for (const char *at = text; at < end; at += strlen(at) + 1) {
-		bool candidate = line->count && !written && *at && *at != '-' && looked < FILES_MAX;
-		bool file = candidate && is_file(folders, at);
-		looked += candidate;
-		written = is_output_option(at);
+	struct seen_words seen = {0};
+	for (const char *at = job->text; at < job->text + job->size; at += strlen(at) + 1) {
+		bool file = may_be_file(&seen, at) && job->files >> (seen.looked - 1) & 1;
 		word.count = 0;
 		if (!secrets_cut(&secrets, at, file, &word) ||
 		    !command_line_put(&line->words, (const char *)word.items, file))
@@ -110,23 +144,16 @@ static bool put_words(struct process_line *line, const char *text, const char *e
 /* Reads a process's command line. Without one, `count` stays 0. */
 static struct sp_error *read_line(struct process_line *line, const struct sp_ctx *ctx)
 {
-	char text[COMMAND_LINE_MAX + 1];
-	size_t size = 0;
-	CLEANUP_FREE char *path = format_text("%s/proc/%u/cmdline", ctx_root(ctx), line->pid);
-	NEED(path);
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct line_job job = {.size = 0};
+	snprintf(job.process, sizeof(job.process), "%s/proc/%u", ctx_root(ctx), line->pid);
 	line->tries++;
-	if (fd < 0 || io_read(fd, text, sizeof(text), &size) || !size)
+	if (!proxy_run(ctx_proxies(ctx), line->pid, read_words, &job, sizeof(job), NULL))
 		return NULL;
-	if (size > COMMAND_LINE_MAX) {
+	if (job.size > COMMAND_LINE_MAX) {
 		line->flags |= COMMAND_LINE_TRUNCATED;
-		size = COMMAND_LINE_MAX;
+		job.size = COMMAND_LINE_MAX;
 	}
-	text[size] = '\0';
-	CLEANUP_CLOSE int root = open_folder(ctx, line->pid, "root");
-	CLEANUP_CLOSE int current = open_folder(ctx, line->pid, "cwd");
-	const struct folders folders = {root, current};
-	NEED(put_words(line, text, text + size, &folders));
+	NEED(put_words(line, &job));
 	return NULL;
 }
 

@@ -108,8 +108,9 @@ static struct sp_error *follow_threads(struct recorded_tasks *tasks, uint32_t pi
 static struct sp_error *follow_process(struct recorded_tasks *tasks, uint32_t pid, uint64_t from_ns)
 {
 	struct sp_error *error = follow_threads(tasks, pid, from_ns);
-	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
-		sp_error_free(take_ptr(error)); /* it has ended meanwhile */
+	enum sp_error_code code = error ? sp_error_code(error) : SP_ERROR_NO_MEMORY;
+	if (code == SP_ERROR_NOT_FOUND || code == SP_ERROR_PERMISSION)
+		sp_error_free(take_ptr(error)); /* it has ended, or is hidden (hidepid) */
 	return error;
 }
 

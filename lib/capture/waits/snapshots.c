@@ -262,11 +262,14 @@ static struct shot_job *get_job(struct snapshots *snapshots)
 	return job;
 }
 
-/* Reads as many threads as fit the proxy's memory; *done_ret of them. */
+/*
+ * Reads as many threads as fit the proxy's memory; *done_ret of them. *left_ret: none is read, as
+ * one does not answer.
+ */
 static struct sp_error *read_batch(struct snapshots *snapshots,
 				   const struct snapshot_thread *threads, size_t count,
 				   struct record_buffer *buffer, enum snapshot_result *results,
-				   size_t *done_ret)
+				   size_t *done_ret, bool *left_ret)
 {
 	struct snapshots_options *options = &snapshots->options;
 	const size_t room = PROXY_BYTES - sizeof(struct shot_job);
@@ -281,6 +284,7 @@ static struct sp_error *read_batch(struct snapshots *snapshots,
 		job->shots[used++] = (struct shot){.pid = threads[i].pid, .tid = threads[i].tid};
 	}
 	*done_ret = i;
+	*left_ret = false;
 	if (!used)
 		return NULL;
 	job->count = used;
@@ -288,6 +292,7 @@ static struct sp_error *read_batch(struct snapshots *snapshots,
 	before.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!proxy_call(snapshots->proxies, snapshots->proxy, take_shots, NULL)) {
 		snapshots->proxy = NULL;
+		*left_ret = true;
 		return NULL;
 	}
 	after.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
@@ -310,11 +315,13 @@ struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapsh
 {
 	size_t done = 1;
 	for (size_t i = 0; i < count; i += done) {
-		if (snapshots->proxies)
-			TRY(read_batch(snapshots, threads + i, count - i, buffer, results + i,
-				       &done));
-		else
+		bool left = snapshots->proxies;
+		if (!left)
 			TRY(read_here(snapshots, &threads[i], buffer, &results[i]));
+		/* Once more for the others: the process that does not answer is refused then. */
+		for (int tries = 0; left && tries < 2; tries++)
+			TRY(read_batch(snapshots, threads + i, count - i, buffer, results + i,
+				       &done, &left));
 	}
 	for (size_t i = 0; i < count; i++)
 		snapshots->counts.results[results[i]]++;

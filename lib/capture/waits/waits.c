@@ -167,8 +167,9 @@ static struct sp_error *add_threads_of(struct waits *waits, uint32_t pid, uint64
 	struct sp_error *error = tasks_list(waits->options.ctx, pid, &threads);
 	for (size_t i = 0; i < threads.count && !error; i++)
 		error = matcher_add_thread(waits->matcher, pid, threads.items[i], begin_ns);
-	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
-		sp_error_free(take_ptr(error)); /* it has ended */
+	enum sp_error_code code = error ? sp_error_code(error) : SP_ERROR_NO_MEMORY;
+	if (code == SP_ERROR_NOT_FOUND || code == SP_ERROR_PERMISSION)
+		sp_error_free(take_ptr(error)); /* it has ended, or is hidden (hidepid) */
 	return error;
 }
 

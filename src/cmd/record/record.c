@@ -300,6 +300,7 @@ struct live_recording {
 	struct name_store names;
 	size_t notes_printed;
 	size_t files; /* number of completed output files with numbered names (rotation) */
+	bool is_complete; /* atomic: all records are in the files */
 };
 
 static void print_notes(struct live_recording *recording)
@@ -337,7 +338,9 @@ static void give_up(void *arg, int number)
 {
 	const struct live_recording *recording = arg;
 	pid_t command = sp_capture_pid(recording->capture);
-	diag_print("ended by a second signal: records that were not written yet are missing");
+	bool is_complete = __atomic_load_n(&recording->is_complete, __ATOMIC_RELAXED);
+	diag_print("ended by a second signal%s",
+		   is_complete ? "" : ": records that were not written yet are missing");
 	if (command)
 		kill(command, SIGTERM);
 	session_raise(number);
@@ -568,6 +571,7 @@ static int run_recording(struct live_recording *recording)
 	const char *path = recording->arguments->options.output.path ?: "sprof.data";
 	struct sp_error *stop_error = record_stop(recording->capture, path, &recording->session,
 						  recording->arguments->quiet);
+	__atomic_store_n(&recording->is_complete, !error && !stop_error, __ATOMIC_RELAXED);
 	/*
 	 * A single cause, such as a full disk, may make both calls fail: its message is printed once.
 	 */
@@ -579,13 +583,17 @@ static int run_recording(struct live_recording *recording)
 	session_add_error(&recording->session, error);
 	session_add_error(&recording->session, stop_error);
 	print_notes(recording);
+	/* The last file, unless its name has a date, too; taken before the others replace it. */
+	int last = sp_capture_take_file(recording->capture);
 	finish_files(recording);
-	record_print_summary(recording->arguments, recording->capture, recording->files,
+	record_print_summary(recording->arguments, recording->capture,
+			     recording->files ? recording->files + (last >= 0) : 0,
 			     recording->session.failed);
 	end_command(recording);
-	if (!recording->files && !recording->session.failed &&
-	    sp_capture_stats(recording->capture)->samples)
-		name_store_add(&recording->names, sp_capture_take_file(recording->capture), path);
+	if (!recording->session.failed && sp_capture_stats(recording->capture)->samples)
+		name_store_add(&recording->names, last, path);
+	else if (last >= 0)
+		close(last);
 	name_store_start_last(&recording->names);
 	print_answer(recording);
 	name_store_finish(&recording->names);
