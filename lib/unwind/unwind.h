@@ -54,7 +54,7 @@ struct unwind_files {
 			  struct unwind_generated *ret);
 	void *generated_arg;
 	void *arg;
-	size_t bytes_max; /* of what is read of all files until they are dropped; 0: no limit */
+	size_t bytes_max; /* limit of the content of all files until they are dropped; 0: none */
 };
 
 /* Call frame information of one function of generated code. */

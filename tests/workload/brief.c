@@ -19,7 +19,7 @@ work early_part, late_part;
 		KEEP_FRAME();                                                                      \
 		uint64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;                          \
 		while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)                                 \
-			value = spin(value, 100000);                                                \
+			value = spin(value, 100000);                                               \
 		return value;                                                                      \
 	}
 PART(early_part)

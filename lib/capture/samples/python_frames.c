@@ -265,9 +265,9 @@ static size_t add_named(const struct inserting *inserting, const char *name, uin
 }
 
 /*
- * Appends the addresses of the group's frames, which find_lines() found; returns their number. For a
- * code object that could not be read, it is that of a function without a name: a caller must not
- * get its time. *whole_ret: all were read. Omitted frames have one address together.
+ * Appends the addresses of the group's frames, which find_lines() found; returns their number. For
+ * a code object that could not be read, it is that of a function without a name: a caller must
+ * not get its time. *whole_ret: all were read. Omitted frames have one address together.
  */
 static size_t add_group(struct inserting *inserting, const struct python_group *group,
 			uint64_t *ips, bool *whole_ret)

@@ -21,7 +21,7 @@
 /* Samples this recent are held a second time: later stacks may repair them, too. */
 #define RECENT_NS 100000000
 
-/* Limit of their frames, of which each has a copy. */
+/* Limit of the bytes of their copied frames. */
 #define RECENT_BYTES ((size_t)16 << 20)
 
 struct held {
