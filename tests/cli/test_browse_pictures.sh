@@ -163,9 +163,9 @@ wait_for "$ready" || not_ok "flame graph: back"
 # Code: the lines of the annotation, with the hottest marked.
 keys Home a
 wait_for '^code' && ok "a: code" || not_ok "a: code"
-screen | grep '%' | grep -o '^ *[0-9.]*% *[^ ]*  [0-9a-f]*' >got
+screen | grep '%' | grep -oE '^ *[0-9.]*% *[^ ]*( 100)?  [0-9a-f]*' >got
 LC_ALL=C.UTF-8 "$SPROF" annotate -i one.data hash 2>/dev/null |
-	grep -o '^ *[0-9.]*% *[^ ]*  [0-9a-f]*' >wanted
+	grep -oE '^ *[0-9.]*% *[^ ]*( 100)?  [0-9a-f]*' >wanted
 same "code: the numbers of sprof annotate" wanted got
 check "code: shares are not of the library's hash, too" grep -q '^ *100.00%' wanted
 check "code: the source line" grep -q 'program.c:1 *int hash' now
@@ -252,7 +252,7 @@ mv waits states
 . "$top_srcdir/tests/cli/wakers_recording.sh"
 question "hot function" one.data "" '40.00%.* hash '
 question "line" one.data "a" 'program.c:1 '
-question "instruction" one.data "a" '83.33%.*mov'
+question "instruction" one.data "a" '100.00%.*mov'
 question "callers" one.data "Enter" '─ mix'
 question "callees" one.data "Down b" '^hash'
 question "thread" one.data "s t" '50.00%.*program  *7'
