@@ -79,7 +79,7 @@ cat >"$tmp/work.c" <<'END_OF_C'
 volatile unsigned long sink;
 __attribute__((noinline)) void spin(void)
 {
-	for (int i = 0; i < 100000; i++)
+	for (int i = 0; i < 1000000; i++)
 		sink += i;
 }
 __attribute__((noinline)) void outer(void) { spin(); sink++; }
