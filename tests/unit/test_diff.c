@@ -550,6 +550,15 @@ TEST(forecasts_are_those_of_r)
 	}
 }
 
+/* Adds a run of one row, with 100 samples. */
+static void add_row(struct sp_diff *diff, enum sp_diff_side side, struct sp_row row)
+{
+	struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true};
+	row.self.samples = profile.samples = profile.shown_samples = 100;
+	row.self.weight = profile.shown_weight = 100 * PERIOD;
+	ck_assert_ptr_null(sp_diff_add(diff, side, &profile));
+}
+
 /* Addresses of functions stand for them in one build, and for nothing in another one. */
 TEST(functions_without_names_match_in_one_build)
 {
@@ -560,13 +569,10 @@ TEST(functions_without_names_match_in_one_build)
 		struct sp_diff *diff;
 		struct sp_row row = {
 			.dso = "app", .function = "fn@0x10", .build_id = "aa", .from_cfi = true};
-		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true};
-		row.self.samples = profile.samples = profile.shown_samples = 100;
-		row.self.weight = profile.shown_weight = 100 * PERIOD;
 		ck_assert_ptr_null(sp_diff_new(&diff));
-		ck_assert_ptr_null(sp_diff_add(diff, SP_DIFF_BASE, &profile));
+		add_row(diff, SP_DIFF_BASE, row);
 		row.build_id = cases[i].build_id;
-		ck_assert_ptr_null(sp_diff_add(diff, SP_DIFF_NEW, &profile));
+		add_row(diff, SP_DIFF_NEW, row);
 		run(diff, false);
 		ck_assert_uint_eq(sp_diff_row_count(diff), 1);
 		ck_assert_str_eq(sp_diff_row(diff, 0)->function, cases[i].wanted);
@@ -583,10 +589,7 @@ TEST(rows_without_functions_have_no_addresses)
 	for (size_t i = 0; i < 2; i++) {
 		struct sp_row row = {.dso = "app", .build_id = i ? "aa" : "bb",
 				     .from_cfi = i, .symbol_known = !i};
-		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true};
-		row.self.samples = profile.samples = profile.shown_samples = 100;
-		row.self.weight = profile.shown_weight = 100 * PERIOD;
-		ck_assert_ptr_null(sp_diff_add(diff, (enum sp_diff_side)i, &profile));
+		add_row(diff, (enum sp_diff_side)i, row);
 	}
 	run(diff, false);
 	ck_assert_uint_eq(sp_diff_row_count(diff), 1);
@@ -605,10 +608,7 @@ TEST(functions_without_files_match_by_name)
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct sp_row row = {
 			.function = names[i], .symbol_known = true, .identity = &identity};
-		struct sp_profile profile = {.rows = &row, .row_count = 1, .weight_is_time = true};
-		row.self.samples = profile.samples = profile.shown_samples = 100;
-		row.self.weight = profile.shown_weight = 100 * PERIOD;
-		ck_assert_ptr_null(sp_diff_add(diff, (enum sp_diff_side)i, &profile));
+		add_row(diff, (enum sp_diff_side)i, row);
 	}
 	run(diff, false);
 	ck_assert_uint_eq(sp_diff_row_count(diff), 1);
