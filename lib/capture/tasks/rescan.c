@@ -99,7 +99,13 @@ static bool descends(const struct recorded_tasks *tasks, uint32_t pid, uint64_t 
 static struct sp_error *follow_threads(struct recorded_tasks *tasks, uint32_t pid, uint64_t from_ns)
 {
 	CLEANUP(task_list_deinit) struct task_list threads = {0};
-	TRY(tasks_list(tasks->parts.ctx, pid, &threads));
+	struct sp_error *error = tasks_list(tasks->parts.ctx, pid, &threads);
+	/* The mount option hidepid=1 hides it; events that may not be opened are no such case. */
+	if (error && sp_error_code(error) == SP_ERROR_PERMISSION) {
+		sp_error_free(error);
+		return NULL;
+	}
+	TRY(error);
 	vec_each (thread, &threads)
 		TRY(tasks_follow(tasks, pid, *thread, from_ns));
 	return synth_process_again(tasks->synth, pid, &threads);
@@ -108,9 +114,8 @@ static struct sp_error *follow_threads(struct recorded_tasks *tasks, uint32_t pi
 static struct sp_error *follow_process(struct recorded_tasks *tasks, uint32_t pid, uint64_t from_ns)
 {
 	struct sp_error *error = follow_threads(tasks, pid, from_ns);
-	enum sp_error_code code = error ? sp_error_code(error) : SP_ERROR_NO_MEMORY;
-	if (code == SP_ERROR_NOT_FOUND || code == SP_ERROR_PERMISSION)
-		sp_error_free(take_ptr(error)); /* it has ended, or is hidden (hidepid) */
+	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+		sp_error_free(take_ptr(error)); /* it has ended meanwhile */
 	return error;
 }
 
