@@ -156,8 +156,9 @@ def run(folder, make, threads, options):
     command = [sys.executable, os.path.join(folder, "stays.py")] if threads is None else \
         [os.path.join(folder, "stays"), str(threads)]
     share = float(record(path, options, command, stdin))
-    row = next((row for row in rows_of(path) if row["function"].split(".")[-1] == "one"), {})
-    return {"true": share, **{name: float(row.get(name) or 0) for name in (
+    rows = rows_of(path)
+    row = next((row for row in rows if row["function"].split(".")[-1] == "one"), {})
+    return {"true": share, "samples": sum(float(row["self_samples"]) for row in rows), **{name: float(row.get(name) or 0) for name in (
         "total", "total_low", "total_high", "total_between_low", "total_between_high", "total_samples")}}
 
 
@@ -167,7 +168,7 @@ def table_row(name, results):
     between = sum(r["total_between_low"] <= mean <= r["total_between_high"] for r in results)
     errors, widths, wide = [], [], []
     for r in results:
-        samples = r["total_samples"] / r["total"] if r["total"] else 1
+        samples = r.get("samples") or r["total_samples"] / r["total"]
         # A run may stay in one function.
         share = min(max(r["true"], 1 / samples), 1 - 1 / samples)
         variance = share * (1 - share) / samples
