@@ -561,5 +561,6 @@ const struct output_format output_explain = {
 const struct output_format output_explain_json = {
 	.name = "json",
 	NEEDS,
+	.intervals = true,
 	.write = write_json,
 };

@@ -7,9 +7,13 @@
 #include <time.h>
 #include "progress.h"
 
-/* Steps of time at which a running analysis shows its progress, and after which it does first. */
+/*
+ * Steps of time at which a running analysis shows its progress, and after which it does first. Most
+ * end before: their end is noticed at once.
+ */
 #define STEP_MS 50
-#define FIRST_STEPS 6
+#define FIRST_MS 300
+#define EARLY_STEP_MS 2
 
 /* Width of the bar, and time of a step from which its rate says how long it takes. */
 #define BAR_CELLS 24
@@ -100,11 +104,13 @@ bool browse_run_job(struct browse *browse, const struct report_arguments *argume
 		return false;
 	}
 	bool cancelled = false;
-	/* A short wait at first: most analyses with known names end soon. */
-	for (unsigned int step = 0; !cancelled && !atomic_load(&job.ended); step++) {
-		if (step >= FIRST_STEPS || !browse->levels[0]->result)
+	int step_ms;
+	for (int waited_ms = 0; !cancelled && !atomic_load(&job.ended); waited_ms += step_ms) {
+		bool is_first = !browse->levels[0]->result;
+		step_ms = waited_ms < FIRST_MS ? EARLY_STEP_MS : STEP_MS;
+		if (waited_ms % STEP_MS == 0 && (waited_ms >= FIRST_MS || is_first))
 			draw_progress(browse, &progress);
-		struct screen_event event = screen_wait(browse->screen, step ? STEP_MS : 5);
+		struct screen_event event = screen_wait(browse->screen, step_ms);
 		cancelled = event.key == SCREEN_KEY_ESCAPE || event.key == 'q' ||
 			    event.key == SCREEN_KEY_END_OF_INPUT;
 		browse->resized |= event.key == SCREEN_KEY_RESIZE;

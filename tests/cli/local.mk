@@ -41,6 +41,7 @@ dist_check_SCRIPTS += tests/cli/test_html.sh tests/cli/test_html_big.sh tests/cl
 VIEW_TESTS += tests/cli/test_diff_html.sh tests/cli/test_html.sh tests/cli/test_html_big.sh tests/cli/test_html_page.sh \
 	tests/cli/test_firefox.sh tests/cli/test_export.sh tests/cli/test_speedscope.sh
 EXTRA_DIST += tests/cli/diff_recordings.sh tests/cli/firefox.py tests/cli/html.py tests/cli/html_recordings.sh \
+	tests/cli/intervals.py \
 	tests/views/html.js tests/views/speedscope.js tests/views/package.json tests/views/package-lock.json
 dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh \
 	tests/cli/test_intervals.sh \

@@ -91,6 +91,15 @@ sort got >sorted
 sort want >wanted
 same "a caller that recurs counts once" sorted wanted
 
+# Numbers that views share.
+report --format csv -s symbol calls.data >csv
+report --format json -s symbol calls.data >json
+report --explain --format json calls.data >explained
+report -s symbol calls.data >text
+check "CSV, JSON, --explain and text have the same intervals: $(
+	python3 "$top_srcdir/tests/cli/intervals.py" csv json explained text 2>&1 | tail -n 1 | tee compared
+) rows" grep -q '^[1-9][0-9]* [1-9][0-9]* [1-9][0-9]*$' compared
+
 # Phases: "first", then "second", and "steady" with both. Their parts of time cannot stand for runs.
 awk 'BEGIN {
 	print "event cpu-clock"

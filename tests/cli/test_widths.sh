@@ -64,16 +64,24 @@ for columns in 60 80 120; do
 		"report -i waits -T" "report -i waits -s comm,dso,function" \
 		"report -i waits -s comm,pid,tid,dso,function --mode cpu" \
 		"report -i clock -s comm,function,srcline,dso,event" \
-		"report -i waits --percent-limit 9" "info -i waits" "info --findings -i waits"; do
+		"report -i waits --percent-limit 9" "report -i waits --processes" \
+		"info -i waits" "info --findings -i waits" \
+		"annotate -i waits a_function_with_quite_a_long_name_1" "diff waits -- waits"; do
 		wide "$columns" "$view"
 		check "$columns columns: $view" \
 			sh -c '[ $(wc -l <got) -gt 2 ] && [ $(LC_ALL=C.UTF-8 wc -L <got) -le $0 ]' "$columns"
+		# (Blanks of a time line are times without samples.)
+		check "$columns columns: $view: no line ends with a blank" sh -c '! grep -v "^  time:" got | grep " \$"'
 	done
 	wide "$columns" report -i waits
 	check "$columns columns: a thread's name has at least 5 letters" \
 		sh -c 'grep -q " redis" got && ! grep -qE " [a-z]{1,4}…" got'
 done
 
+for view in "list --limits" "stat -- true" "help waits" "report --help" "report -i waits --explain"; do
+	wide 80 "$view"
+	check "$view: no line ends with a blank" sh -c '! grep " \$" got'
+done
 wide 80 report -i waits
 check "80 columns: the function gets the room of a needless key" grep -q "function  *comm$" got
 wide 120 report -i waits -s comm,dso,function

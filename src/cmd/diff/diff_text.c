@@ -256,11 +256,11 @@ void diff_put_total(const struct comparison *comparison, FILE *out)
 	if (comparison->by_share)
 		return;
 	const char *range = format_interval(comparison, total, interval);
+	const char *verdict = format_verdict(total);
 	fprintf(out, "total  %s", format_change(comparison, total->ratio, change));
 	if (*range)
 		fprintf(out, "  (%s)", range);
-	fprintf(out, "  %s", format_verdict(total));
-	putc('\n', out);
+	fprintf(out, "%s%s\n", *verdict ? "  " : "", verdict);
 }
 
 static void put_sentence(const struct comparison *comparison, const char *text, FILE *out)

@@ -171,13 +171,13 @@ static void limits_text(FILE *out, const struct term *term, const struct sp_limi
 	      out);
 	for (size_t i = 0; i < field_count; i++) {
 		const struct sp_attr_field *field = &fields[i];
-		fprintf(out, "  %-3s  %-30s %-6s", field->known ? "yes" : "no", field->name,
-			field->since);
-		if (field->option)
-			fprintf(out, " %s", field->option);
 		size_t need = 0;
 		for (size_t j = 0; field->needs && j <= first_in_need(fields, i); j++)
 			need += fields[j].needs && first_in_need(fields, j) == j;
+		fprintf(out, "  %-3s  %-30s %-*s", field->known ? "yes" : "no", field->name,
+			field->option || need ? 6 : 0, field->since);
+		if (field->option)
+			fprintf(out, " %s", field->option);
 		if (need)
 			fprintf(out, " [%zu]", need);
 		fputc('\n', out);
