@@ -551,6 +551,17 @@ TEST(wakeups_give_each_class_its_states)
 	made_deinit(&made);
 }
 
+/* Later parts of a wait, by ranges or steps of time, have no sample. */
+TEST(later_parts_of_a_wait_have_paths)
+{
+	const struct leaf_time time = {.waker = "[idle]"};
+	const struct timed_leaf later = {.weight = 5, .time = &time}, filtered = {.time = &time};
+	struct leaf_part parts[TIME_STATES];
+	ck_assert_uint_eq(weigher_wakers.split_leaf(&later, parts), 1);
+	ck_assert_uint_eq(parts[0].weight, 5);
+	ck_assert_uint_eq(weigher_wakers.split_leaf(&filtered, parts), 0);
+}
+
 TEST(parts_of_a_huge_time_sum_to_it)
 {
 	struct stratum stratum = {
