@@ -229,6 +229,7 @@ static uint32_t leaf_of(struct counted *counted, const struct rooted_sample *sam
 		chain->last_leaf = index + 1;
 	}
 	counted->leaves.items[index].chains += stack->has_chain && !is_later;
+	counted->leaves.items[index].has_chain |= stack->has_chain;
 	return index;
 }
 
