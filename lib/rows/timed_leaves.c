@@ -177,6 +177,7 @@ struct sp_error *timed_leaves_compute(struct workers *workers, struct times *tim
 	/* Missing samples may have been in user code. */
 	times->user_only &= !misses_samples(workers);
 	TRY(times_compute(times, &all));
+	const enum names_rest excluded = times->kernel_only ? REST_NO_STACK : REST_KERNEL;
 	uint32_t answers[REST_COUNT] = {0};
 	for (enum names_rest i = 0; i < REST_COUNT && times->strata.slice_count; i++) {
 		answers[i] = names_add_rest(names, i);
@@ -191,7 +192,7 @@ struct sp_error *timed_leaves_compute(struct workers *workers, struct times *tim
 		const struct state_sums blocked = {.ns = {[TIME_BLOCKED] = rest->all_blocked_ns}};
 		NEED(add_rest(first, event, &slice, &rest->no_stack, answers[REST_NO_STACK]) &&
 		     add_rest(first, event, &slice, &blocked, answers[REST_ALL_BLOCKED]) &&
-		     add_rest(first, event, &slice, &kernel, answers[REST_KERNEL]) &&
+		     add_rest(first, event, &slice, &kernel, answers[excluded]) &&
 		     add_rest(first, event, &slice, &unrecorded, answers[REST_UNRECORDED]));
 	}
 	return NULL;

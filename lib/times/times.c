@@ -79,6 +79,7 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 			times->has_on_cpu = true;
 			times->is_clock = record_is_clock(attr->type, attr->config);
 			times->user_only = times->is_clock && attr->exclude_kernel;
+			times->kernel_only = times->is_clock && attr->exclude_user;
 			times->of_tasks = attr->inherit;
 			times->period = times->is_clock ? record_clock_period_ns(attr) ?: 1
 					: attr->freq    ? 1

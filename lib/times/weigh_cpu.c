@@ -27,10 +27,13 @@ static uint64_t period_of(const struct perf_event_attr *attr)
 	return attr->freq ? 1 : attr->sample_period;
 }
 
-/* Returns whether samples of the event are scaled if switches were recorded. */
+/*
+ * Returns whether samples of the event are scaled if switches were recorded. Samples of the kernel
+ * alone do not stand for the CPU time in user code.
+ */
 static bool is_inherited_clock(const struct perf_event_attr *attr)
 {
-	return attr->inherit && record_is_clock(attr->type, attr->config) &&
+	return attr->inherit && record_is_clock(attr->type, attr->config) && !attr->exclude_user &&
 	       !(attr->sample_type & PERF_SAMPLE_READ) &&
 	       (attr->sample_type & PERF_SAMPLE_PERIOD || period_of(attr) > 1);
 }

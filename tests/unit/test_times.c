@@ -335,6 +335,20 @@ TEST(time_in_the_kernel_is_rest)
 	made_deinit(&made);
 }
 
+/* A clock that excludes user code: the kernel's functions have the time of their samples. */
+TEST(time_in_user_code_is_rest)
+{
+	struct made made;
+	made_init(&made, &weigher_wall);
+	made.times.kernel_only = made.times.of_tasks = true;
+	made.times.period = 10;
+	add_samples(&made, A, 0, 150);
+	ok_or_fail(times_compute(&made.times, &made.weights));
+	ck_assert_uint_eq(time_of(&made, A, 0, TIME_ON_CPU), 150);
+	ck_assert_uint_eq(kernel_of(&made, A), 450);
+	made_deinit(&made);
+}
+
 /* A clock of CPUs finds a thread by chance: 2 standard deviations of 40 samples are 126 ns. */
 TEST(chance_is_no_time_in_the_kernel)
 {
