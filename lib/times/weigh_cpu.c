@@ -53,7 +53,9 @@ static struct sp_error *prepare(struct times *times, const struct analysis_optio
 	const struct sp_reader *reader = times->from.reader;
 	struct scaled_clocks *clocks = &times->clocks;
 	size_t count = sp_reader_event_count(reader);
-	if (!wants_states(reader) || !times->from.states || !task_states_known(times->from.states))
+	/* While single events were disabled, threads ran without samples of them. */
+	if (!wants_states(reader) || !times->from.states ||
+	    !task_states_known(times->from.states) || task_states_partly_off(times->from.states))
 		return NULL;
 	times->states = times->from.states;
 	NEED(clocks->number_of = calloc(count + 1, sizeof(*clocks->number_of)));
