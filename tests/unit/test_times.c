@@ -169,6 +169,33 @@ TEST(latency_divides_by_threads_that_could_run)
 	made_deinit(&made);
 }
 
+static void add_task(struct made *made, uint32_t type, uint32_t pid, uint64_t time_ns)
+{
+	const struct sp_record record = {
+		.type = type,
+		.id = {.present = PERF_SAMPLE_TIME, .time_ns = time_ns},
+		.task = {.pid = pid, .tid = pid, .time_ns = time_ns},
+	};
+	ok_or_fail(task_states_add(made->states, &record));
+}
+
+/* Between the lives of two processes with one pid, no thread is blocked. */
+TEST(latency_of_a_pid_that_is_used_again)
+{
+	struct made made = {0};
+	ok_or_fail(task_states_new(&made.states));
+	for (uint64_t time_ns = 1000; time_ns < LAST; time_ns += 700) {
+		add_task(&made, PERF_RECORD_FORK, 30, time_ns);
+		add_switch(&made, 30, 0, time_ns);
+		add_task(&made, PERF_RECORD_EXIT, 30, time_ns + 200);
+	}
+	ok_or_fail(task_states_seal(made.states, FIRST, LAST));
+	set_times(&made, &weigher_latency, &whole);
+	ok_or_fail(times_compute(&made.times, &made.weights));
+	ck_assert_uint_eq(state_sums_total(&made.times.strata.whole), 2 * 200);
+	made_deinit(&made);
+}
+
 TEST(wall_time_sums_to_lifetimes)
 {
 	struct made made;
