@@ -470,6 +470,22 @@ TEST(an_exec_revives_the_leader)
 	end();
 }
 
+/* The thread has no EXIT record: it goes on with the leader's tid. */
+TEST(an_exec_ends_the_thread_that_makes_it)
+{
+	begin();
+	in(T, 110);
+	out(S, 115); /* its EXIT is missing */
+	task(PERF_RECORD_EXIT, PID, 120);
+	comm(PID, 130, PERF_RECORD_MISC_COMM_EXEC);
+	out(PID, 150);
+	seal(100, 200);
+	has_times(totals_of(T), 20, 0, 10, 0);
+	ck_assert(totals_of(T)->ended);
+	has_times(totals_of(S), 15, 0, 15, 0);
+	end();
+}
+
 TEST(a_contradiction_is_unknown_time)
 {
 	begin();
