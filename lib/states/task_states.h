@@ -126,12 +126,6 @@ struct sp_error *task_states_add_seen(struct task_states *states, uint32_t pid,
 struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 				  uint64_t last_ns) SP_MUST_CHECK;
 
-/*
- * Builds the data for task_states_latency() and task_states_parallelism(): 16 bytes for each wait. Call it
- * after task_states_seal(), before threads share the states. Fails only when out of memory.
- */
-struct sp_error *task_states_add_latency(struct task_states *states) SP_MUST_CHECK;
-
 /* Returns whether switches were recorded. If not, all time is unknown. */
 bool task_states_known(const struct task_states *states);
 
@@ -223,13 +217,3 @@ void task_states_window(const struct task_states *states, size_t index, uint64_t
 /* Adds the times that a lifetime spent in each state from `from_ns` to `until_ns`. */
 void task_states_sum(const struct task_states *states, size_t index, uint64_t from_ns,
 		     uint64_t until_ns, uint64_t ret[TASK_STATES]);
-
-/*
- * Returns the integral of 1/p over a time, in ns. p is the number of the process's threads that could
- * run: on a CPU or runnable. Times in which no thread could run add 0.
- */
-double task_states_latency(const struct task_states *states, uint32_t pid, uint64_t from_ns,
-			   uint64_t until_ns);
-
-/* Returns the number of the process's threads that could run at a time. */
-uint32_t task_states_parallelism(const struct task_states *states, uint32_t pid, uint64_t time_ns);

@@ -95,6 +95,10 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 		if (times->roles[i])
 			times->any_event = i;
 	}
+	bool parallelism = weigher->needs_parallelism || options->filter.parallelism.count ||
+			   keys->rows[SP_KEY_PARALLELISM];
+	if (parallelism && source->states && task_states_known(source->states))
+		NEED(runners_make(&times->runners, source->states));
 	if (weigher->prepare)
 		TRY(weigher->prepare(times, options));
 	if (!weigher->of_threads)

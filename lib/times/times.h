@@ -178,7 +178,7 @@ struct times {
 	bool is_thinned;            /* samples of switches are a part of them */
 	struct slices slices;           /* empty without states */
 	struct strata strata;           /* set by times_compute() */
-	struct runners runners;         /* mode latency: set by times_compute() */
+	struct runners runners; /* if the mode, a filter or a key needs the parallelism */
 	struct scaled_clocks clocks;    /* mode cpu */
 	uint64_t idle_threads, idle_ns; /* threads that were left out, and their time */
 };

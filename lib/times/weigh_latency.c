@@ -150,7 +150,7 @@ static bool add_process(struct processes *processes, const struct task_states *s
 static bool set_latencies(struct times *times)
 {
 	struct processes processes = {0};
-	bool done = runners_make(&times->runners, times->states);
+	bool done = true;
 	for (uint32_t i = 0; done && i < times->strata.slice_count; i++) {
 		const struct slice slice = slices_get(&times->slices, i);
 		uint32_t pid = task_states_totals(times->states, slice.lifetime)->pid;
@@ -195,7 +195,7 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 		return false;
 	if (ret->is_wait)
 		return true;
-	uint32_t runners = task_states_parallelism(times->states, sample->pid, ret->begin_ns);
+	uint32_t runners = runners_number(&times->runners, sample->pid, ret->begin_ns);
 	ret->stratum = ret->is_preempted ? stratum_preempted(SLICE_NONE, runners)
 					 : stratum_on_cpu(SLICE_NONE, runners);
 	return true;

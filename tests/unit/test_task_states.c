@@ -6,6 +6,7 @@
 #include "record/types.h"
 #include "states/task_states.h"
 #include "test.h"
+#include "times/runners.h"
 
 #define PID 10
 #define T 11
@@ -1038,14 +1039,17 @@ TEST(latency_divides_by_the_threads_that_could_run)
 	out(S, 160);
 	out(T, 180);     /* none */
 	seal(100, 200);
-	ok_or_fail(task_states_add_latency(states));
+	struct runners runners = {0};
+	ck_assert(runners_make(&runners, states));
 	/* S slept until 120. */
-	ck_assert_double_eq_tol(task_states_latency(states, PID, 100, 200), 20 + 40 / 2.0 + 20, 1e-9);
-	ck_assert_double_eq_tol(task_states_latency(states, PID, 110, 130), 10 + 10 / 2.0, 1e-9);
-	ck_assert_double_eq_tol(task_states_latency(states, PID, 185, 190), 0, 1e-9);
-	ck_assert_double_eq_tol(task_states_latency(states, 99, 100, 200), 0, 1e-9);
-	ck_assert_uint_eq(task_states_parallelism(states, PID, 145), 2);
-	ck_assert_uint_eq(task_states_parallelism(states, PID, 190), 0);
+	ck_assert_double_eq_tol(runners_latency(&runners, PID, 100, 180), 20 + 40 / 2.0 + 20, 1e-9);
+	ck_assert_double_eq_tol(runners_latency(&runners, PID, 110, 130), 10 + 10 / 2.0, 1e-9);
+	ck_assert_uint_eq(runners_number(&runners, PID, 145), 2);
+	ck_assert_uint_eq(runners_number(&runners, PID, 190), 0);
+	ck_assert_uint_eq(runners_number(&runners, 99, 145), 0);
+	/* A thread that is preempted has no edges then. */
+	ck_assert_uint_eq(runners.count, 4);
+	runners_deinit(&runners);
 	end();
 }
 
@@ -1067,7 +1071,8 @@ TEST(estimated_delays_are_runnable_in_intervals_windows_and_latency)
 	in(T, 166);
 	schedstat_in(T, 200, 0, 562, 1030);
 	seal(100, 200);
-	ok_or_fail(task_states_add_latency(states));
+	struct runners runners = {0};
+	ck_assert(runners_make(&runners, states));
 	const struct task_totals *totals = totals_of(T);
 	has_times(totals, 62, 30, 8, 0);
 	size_t count, index = task_states_find(states, T, &count);
@@ -1080,9 +1085,9 @@ TEST(estimated_delays_are_runnable_in_intervals_windows_and_latency)
 	ck_assert_uint_eq(sums[TASK_RUNNING], totals->running_ns);
 	ck_assert_uint_eq(sums[TASK_RUNNABLE], totals->runnable_ns);
 	ck_assert_uint_eq(sums[TASK_BLOCKED], totals->blocked_ns);
-	ck_assert_double_eq_tol(task_states_latency(states, PID, 100, 200), 62 + 30, 1e-9);
-	ck_assert_uint_eq(task_states_parallelism(states, PID, 131), 0);
-	ck_assert_uint_eq(task_states_parallelism(states, PID, 149), 1);
+	ck_assert_uint_eq(runners_number(&runners, PID, 131), 0);
+	ck_assert_uint_eq(runners_number(&runners, PID, 149), 1);
+	runners_deinit(&runners);
 	end();
 }
 
@@ -1140,14 +1145,20 @@ TEST(latency_over_many_waits_equals_a_plain_sum)
 		out(S, i * 10 + 1007);
 	}
 	seal(1000, 11000);
-	ok_or_fail(task_states_add_latency(states));
-	double sum = 0;
-	for (uint64_t at = 1000; at < 11000; at++) {
-		uint32_t number = task_states_parallelism(states, PID, at);
-		sum += number ? 1.0 / number : 0;
-		ck_assert_double_eq_tol(task_states_latency(states, PID, 1000, at + 1), sum, 1e-6);
+	struct runners runners = {0};
+	ck_assert(runners_make(&runners, states));
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t begin_ns = i * 10 + 1000, end_ns = begin_ns + 7;
+		double sum = 0;
+		for (uint64_t at = begin_ns; at < end_ns; at++) {
+			sum += 1.0 / runners_number(&runners, PID, at);
+			ck_assert_double_eq_tol(
+				runners_latency(&runners, PID, begin_ns, at + 1), sum, 1e-9);
+		}
+		ck_assert_double_eq_tol(sum, 2 + 2 / 2.0 + 3, 1e-9);
+		ck_assert_uint_eq(runners_number(&runners, PID, end_ns), 0);
 	}
-	ck_assert_double_eq_tol(sum, 1000 * (2 + 2 / 2.0 + 3), 1e-6);
+	runners_deinit(&runners);
 	end();
 }
 
@@ -1163,7 +1174,9 @@ TEST(absurd_times_and_many_switches_keep_sums)
 		add(switch_of(S + (uint32_t)(i % 3), i & 1 ? PERF_RECORD_MISC_SWITCH_OUT : 0,
 			      i * UINT64_C(0x9e3779b97f4a7c15), (uint32_t)i));
 	seal(0, 0);
-	ok_or_fail(task_states_add_latency(states));
+	struct runners runners = {0};
+	ck_assert(runners_make(&runners, states));
+	runners_deinit(&runners);
 	for (size_t i = 0; i < task_states_count(states); i++) {
 		const struct task_totals *totals = task_states_totals(states, i);
 		ck_assert_uint_eq(totals->end_ns - totals->begin_ns,

@@ -34,6 +34,8 @@ static void set_times(struct made *made, const struct weigher *weigher,
 {
 	made->times = (struct times){.weigher = weigher, .states = made->states};
 	ok_or_fail(slices_make(&made->times.slices, made->states, options));
+	ck_assert(!weigher->needs_parallelism ||
+		  runners_make(&made->times.runners, made->states));
 }
 
 static void made_init_sliced(struct made *made, const struct weigher *weigher,
