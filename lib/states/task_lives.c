@@ -436,23 +436,12 @@ static void add_piece(const struct task_lives *lives, const struct task_piece *p
 		ret->longest_wait_ns = known;
 }
 
-/* Counts the preemptions and migrations at an event. *cpu is the last known CPU. */
-static void count_event(const struct task_event *event, uint32_t *cpu, struct task_totals *ret)
-{
-	ret->preemptions += event->kind == TASK_EVENT_PREEMPT;
-	if (cpu_of(event) == TASK_CPU_UNKNOWN)
-		return;
-	ret->migrations += *cpu != TASK_CPU_UNKNOWN && *cpu != event->cpu;
-	*cpu = event->cpu;
-}
-
 void task_life_sum(const struct task_lives *lives, const struct task_life *life, uint64_t from_ns,
 		   uint64_t until_ns, struct task_totals *ret)
 {
 	const struct task_event *events = lives->events->items.items + life->first;
 	/* An event at `from_ns` belongs to this time, and one at `until_ns` to the next. */
 	size_t begin = sorted_below(events, life->count, .time_ns, from_ns);
-	uint32_t cpu = begin ? cpu_of(&events[begin - 1]) : TASK_CPU_UNKNOWN;
 	for (size_t i = begin; i <= life->count; i++) {
 		struct task_piece pieces[TASK_PIECES];
 		size_t count = task_life_pieces(lives, life, i, pieces);
@@ -463,7 +452,6 @@ void task_life_sum(const struct task_lives *lives, const struct task_life *life,
 				  ret);
 		if (i == life->count || events[i].time_ns >= until_ns)
 			return;
-		count_event(&events[i], &cpu, ret);
 	}
 }
 

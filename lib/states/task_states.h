@@ -56,8 +56,6 @@ struct task_totals {
 	int64_t switch_ns;         /* mean time by which switches to the thread were moved */
 	uint64_t waits;            /* blocked intervals, including those open at either end */
 	uint64_t longest_wait_ns;
-	uint64_t preemptions;      /* switches of a thread that could run */
-	uint64_t migrations;       /* switches to another CPU; 0 if CPUs are not recorded */
 	enum task_split split;
 	bool counted;              /* running_ns is the kernel's count, else that of switches */
 	bool born;                 /* began during the recording */

@@ -156,7 +156,6 @@ TEST(a_thread_runs_is_preempted_and_blocks)
 	ck_assert_uint_eq(totals->pid, PID);
 	ck_assert_uint_eq(totals->waits, 3);
 	ck_assert_uint_eq(totals->longest_wait_ns, 30);
-	ck_assert_uint_eq(totals->preemptions, 1);
 	ck_assert(task_states_known(states));
 	is_state(T, 100, TASK_BLOCKED, 100, 110);
 	is_state(T, 110, TASK_RUNNING, 110, 130);
@@ -649,19 +648,6 @@ TEST(the_kernels_own_tasks_are_no_threads)
 	end();
 }
 
-TEST(migrations_are_counted)
-{
-	begin();
-	add(switch_of(T, 0, 110, 1));
-	add(switch_of(T, PERF_RECORD_MISC_SWITCH_OUT, 120, 1));
-	add(switch_of(T, 0, 130, 3));
-	add(switch_of(T, PERF_RECORD_MISC_SWITCH_OUT, 140, 3));
-	add(switch_of(T, 0, 150, 3));
-	seal(100, 200);
-	ck_assert_uint_eq(totals_of(T)->migrations, 1);
-	end();
-}
-
 TEST(the_wait_after_a_switch_is_found)
 {
 	struct task_interval wait;
@@ -761,11 +747,6 @@ TEST(sums_of_parts_equal_the_whole)
 		task_states_sum(states, 0, at, at + 777, sums);
 	has_times(totals, sums[TASK_RUNNING], sums[TASK_RUNNABLE], sums[TASK_BLOCKED],
 		  sums[TASK_UNKNOWN]);
-	struct task_totals parts = {0};
-	for (uint64_t at = 0; at < 110000; at++)
-		task_states_window(states, 0, at, at + 1, &parts);
-	ck_assert_uint_eq(parts.preemptions, totals->preemptions);
-	ck_assert_uint_gt(parts.preemptions, 0);
 	uint64_t walked[TASK_STATES] = {0};
 	struct task_interval interval = {.end_ns = totals->begin_ns};
 	while (interval.end_ns < totals->end_ns) {
@@ -1365,7 +1346,6 @@ TEST(a_wait_has_a_waker)
 	ck_assert(!task_states_wakeup(states, T, 146, &wakeup));
 	ck_assert(!task_states_wakeup(states, T, 120, &wakeup));
 	ck_assert(!task_states_wakeup(states, S, 140, &wakeup));
-	ck_assert_uint_eq(totals_of(T)->migrations, 0);
 	ck_assert_uint_eq(task_states_pid(states, T), PID);
 	ck_assert_uint_eq(task_states_pid(states, 99), 0);
 	end();
