@@ -555,18 +555,6 @@ bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t tim
 	return true;
 }
 
-bool task_states_next(const struct task_states *states, const struct task_totals *of, uint64_t *time_ns,
-		      struct task_interval *ret)
-{
-	if (*time_ns >= of->end_ns || !task_states_at(states, of->tid, *time_ns, ret))
-		return false;
-	ret->begin_ns = *time_ns;
-	if (ret->end_ns > of->end_ns || ret->end_ns <= ret->begin_ns)
-		ret->end_ns = of->end_ns;
-	*time_ns = ret->end_ns;
-	return true;
-}
-
 void task_states_each(const struct task_states *states, size_t index, uint64_t from_ns,
 		      uint64_t until_ns,
 		      void (*visit)(void *arg, const struct task_interval *interval), void *arg)

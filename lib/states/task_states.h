@@ -149,16 +149,8 @@ bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t tim
 		    struct task_interval *ret);
 
 /*
- * Gets the rest of a lifetime's interval that includes *time_ns, which begins there, and advances the time to
- * its end. False at the lifetime's end.
- */
-bool task_states_next(const struct task_states *states, const struct task_totals *of, uint64_t *time_ns,
-		      struct task_interval *ret);
-
-/*
- * Calls `visit` for what each interval of a lifetime has of a time, in order. Unlike
- * task_states_next(), it searches for the first one only, and estimated time from waking to running
- * (TASK_SPLIT_SCHEDSTAT) is an interval of its own.
+ * Calls `visit` for what each interval of a lifetime has of a time, in order. Estimated time from
+ * waking to running (TASK_SPLIT_SCHEDSTAT) is an interval of its own.
  */
 void task_states_each(const struct task_states *states, size_t index, uint64_t from_ns,
 		      uint64_t until_ns,
