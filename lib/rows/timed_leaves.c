@@ -158,13 +158,13 @@ static bool misses_samples(const struct workers *workers)
 	if (times->states && task_states_partly_off(times->states))
 		return true;
 	for (uint16_t event = 0; event < sideband->layout->event_count; event++) {
-		if (times->roles[event] != ROLE_ON_CPU ||
-		    !(times->weigher->of_threads || times_scaled_clock(times, event)))
+		const struct scaled_clock *clock = times_scaled_clock(times, event);
+		if (times->roles[event] != ROLE_ON_CPU || !(times->weigher->of_threads || clock))
 			continue;
 		vec_each (worker, workers)
 			weight += (double)worker->counted.events[event].all.weight;
 		uint64_t lost = sp_losses_own(losses, event) + sp_losses_unknown(losses, event);
-		missing += (double)lost * (double)times->period +
+		missing += (double)lost * (double)(clock ? clock->period_ns : times->period) +
 			   (double)losses_throttling(losses, event).ns;
 		for (size_t i = 0; i < sp_losses_throttling_count(losses); i++)
 			open |= sp_losses_throttling(losses, i)->event == event &&
