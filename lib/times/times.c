@@ -87,9 +87,7 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 		}
 		times->has_waits |= times->roles[i] == ROLE_WAIT;
 		/* The kernel refused samples of switches. */
-		times->by_snapshots |= times->roles[i] == ROLE_WAIT &&
-				       attr->type == PERF_TYPE_SOFTWARE &&
-				       attr->config == PERF_COUNT_SW_DUMMY;
+		times->by_snapshots |= times->roles[i] == ROLE_WAIT && record_is_dummy(attr);
 		if (times->roles[i] == ROLE_SWITCH)
 			times->is_thinned = attr->freq || attr->sample_period > 1;
 		if (times->roles[i])
