@@ -351,8 +351,6 @@ static struct sp_error *open_states(struct sp_counts *run, const struct merged *
 	const struct times_source source = {merged->weigher, read->reader, states,
 					    &read->sideband.sched, read->machine,
 					    read->sideband.command_ns};
-	if (known && wants_parallelism(merged))
-		TRY(task_states_add_latency(states));
 	TRY(times_init(&run->times, &source, &run->options, &merged->keys));
 	if (!known && !merged->weigher->of_threads && wants_parallelism(merged))
 		return times_no_switches(read->reader, "parallelism");

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "findings/sources.h"
 #include "info/losses.h"
+#include "record/types.h"
 
 static int compare_losses(const void *a, const void *b)
 {
@@ -96,11 +97,6 @@ static void describe_focus(const struct analysis_view *view, const struct sp_los
 		snprintf(text + strlen(text), size - strlen(text), ", throughout the recording");
 }
 
-static bool is_dummy(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
-}
-
 /* Writes the remedy for an event's losses, with its own rate. */
 static const char *loss_remedy(const struct analysis_view *view, uint16_t event, char *text,
 			       size_t size)
@@ -153,7 +149,7 @@ static void find_event_losses(const struct analysis_view *view, uint16_t event,
 	uint64_t own = profile->lost_own + profile->lost_unknown;
 	char where[200], lost[FINDING_TEXT], owns[FINDING_TEXT], share[FINDING_TEXT];
 	char remedy[200], of_all[80] = "";
-	bool metadata = is_dummy(view_attr(view, event));
+	bool metadata = record_is_dummy(view_attr(view, event));
 	/* Losses that concern only other processes need no finding. */
 	if (!profile->lost || (!metadata && !own))
 		return;

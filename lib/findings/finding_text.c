@@ -36,7 +36,7 @@ const char *time_text(uint64_t time_ns, char *text)
 	double seconds = (double)time_ns / 1e9;
 	if (seconds < 0.001)
 		snprintf(text, FINDING_TEXT, "%.0f us", seconds * 1e6);
-	else if (seconds < 1)
+	else if (seconds < 0.9995) /* else "1e+03 ms" */
 		snprintf(text, FINDING_TEXT, "%.3g ms", seconds * 1e3);
 	else
 		snprintf(text, FINDING_TEXT, "%.*f s", seconds < 100 ? 2 : 0, seconds);

@@ -181,7 +181,7 @@ const char *function_name(const struct function *function)
 	return function->srcfile ?: function->dso ?: "";
 }
 
-static int compare_text(const char *a, const char *b)
+int text_compare(const char *a, const char *b)
 {
 	if (!a || !b || a == b)
 		return (a > b) - (a < b);
@@ -191,10 +191,10 @@ static int compare_text(const char *a, const char *b)
 int function_compare(const struct function *a, const struct function *b)
 {
 	int order = strcmp(function_name(a), function_name(b));
-	order = order ? order : compare_text(a->dso, b->dso);
+	order = order ? order : text_compare(a->dso, b->dso);
 	order = order ? order : (a->start > b->start) - (a->start < b->start);
-	order = order ? order : compare_text(a->home, b->home);
-	order = order ? order : compare_text(a->srcfile, b->srcfile);
+	order = order ? order : text_compare(a->home, b->home);
+	order = order ? order : text_compare(a->srcfile, b->srcfile);
 	order = order ? order : (a->line > b->line) - (a->line < b->line);
 	order = order ? order : (int)a->inlined - (int)b->inlined;
 	order = order ? order : (a->sampled > b->sampled) - (a->sampled < b->sampled);

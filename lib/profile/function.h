@@ -118,5 +118,8 @@ static inline const struct named *function_named(const struct function *function
 /* Returns the most specific name: of the function, else the symbol, the line or the dso. */
 const char *function_name(const struct function *function);
 
+/* Orders texts; NULL comes first. */
+int text_compare(const char *a, const char *b);
+
 /* Orders by name, then by address, independent of the order of insertion. */
 int function_compare(const struct function *a, const struct function *b);

@@ -41,9 +41,9 @@ static struct sp_share wilson(double p, double n, double z)
 
 struct sp_share interval_share(uint64_t weight, uint64_t total, double n_eff)
 {
-	if (!total || !(n_eff > 0))
-		return (struct sp_share){.high = 1};
-	return wilson(weight < total ? (double)weight / (double)total : 1, n_eff, INTERVAL_Z);
+	double p = weight < total ? (double)weight / (double)total : total > 0;
+	return n_eff > 0 && total ? wilson(p, n_eff, INTERVAL_Z)
+				  : (struct sp_share){.value = p, .high = 1};
 }
 
 /* Expansion by the quantile of the normal distribution (Abramowitz and Stegun 26.7.5). */

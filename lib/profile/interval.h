@@ -56,8 +56,8 @@ static inline uint64_t weight_part(uint64_t weight, double part)
 }
 
 /*
- * Returns `weight` as a share of `total` with its 95 % interval. If total or n_eff is 0: share 0,
- * interval 0 to 1.
+ * Returns `weight` as a share of `total` with its 95 % interval. If total or n_eff is 0: interval 0
+ * to 1, and share 0 if total is.
  */
 struct sp_share interval_share(uint64_t weight, uint64_t total, double n_eff);
 

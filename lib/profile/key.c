@@ -135,6 +135,7 @@ struct analysis_keys analysis_keys_of(const struct analysis_options *options)
 			ret.has_traces |= key_is_trace(key);
 		}
 	memcpy(ret.groups, ret.rows, sizeof(ret.groups));
-	ret.groups[SP_KEY_COMM] |= options->tree.comms;
+	/* A later analysis of kept counts may have commands in its tree. */
+	ret.groups[SP_KEY_COMM] |= options->tree.comms || options->counts;
 	return ret;
 }

@@ -161,20 +161,13 @@ bool profile_name_row(const struct profile_source *source, const struct tally *t
 	return row->srcline != NULL;
 }
 
-static int compare_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
-
 static int compare_values(const struct sp_row *a, const struct sp_row *b)
 {
 	const struct sp_value *xs = a->values, *ys = b->values;
 	int order = 0;
 	for (size_t i = 0; !order && i < a->value_count; i++) {
 		const struct sp_value *x = &xs[i], *y = &ys[i];
-		order = sp_key_is_number(x->key) ? 0 : compare_text(x->text, y->text);
+		order = sp_key_is_number(x->key) ? 0 : text_compare(x->text, y->text);
 		order = order ? order : (x->number > y->number) - (x->number < y->number);
 		order = order ? order : (int)x->level - (int)y->level;
 	}
@@ -192,11 +185,11 @@ static int compare_between(const struct sp_between *a, const struct sp_between *
 
 int profile_compare_names(const struct sp_row *a, const struct sp_row *b)
 {
-	int order = compare_text(a->comm, b->comm);
-	order = order ? order : compare_text(a->dso, b->dso);
-	order = order ? order : compare_text(a->symbol, b->symbol);
-	order = order ? order : compare_text(a->function, b->function);
-	order = order ? order : compare_text(a->srcpath, b->srcpath);
+	int order = text_compare(a->comm, b->comm);
+	order = order ? order : text_compare(a->dso, b->dso);
+	order = order ? order : text_compare(a->symbol, b->symbol);
+	order = order ? order : text_compare(a->function, b->function);
+	order = order ? order : text_compare(a->srcpath, b->srcpath);
 	order = order ? order : (a->line > b->line) - (a->line < b->line);
 	order = order ? order : (a->pid > b->pid) - (a->pid < b->pid);
 	order = order ? order : (a->tid > b->tid) - (a->tid < b->tid);

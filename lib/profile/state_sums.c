@@ -4,9 +4,6 @@
 #include <math.h>
 #include "profile/interval.h"
 
-/* 95 % of a normal distribution are within this number of standard deviations. */
-#define Z 1.959963984540054
-
 void state_sums_add(struct state_sums *to, const struct state_sums *from)
 {
 	for (int i = 0; i < TIME_STATES; i++)
@@ -38,7 +35,8 @@ static double variance_of(const struct state_sums *part, const struct state_sums
 	if (!(blocked > 0))
 		return part->variance;
 	double share = fmin((double)part->ns[TIME_BLOCKED] / blocked, 1);
-	double others = fmax(whole->variance - part->variance, 0), few = Z * whole->variance / blocked;
+	double others = fmax(whole->variance - part->variance, 0);
+	double few = INTERVAL_Z * whole->variance / blocked;
 	return (1 - share) * (1 - share) * part->variance + share * share * others + few * few;
 }
 
@@ -69,7 +67,7 @@ struct sp_share state_share(const struct state_sums *part, const struct state_wh
 		  whole->sums.ns[TIME_RUNNABLE] - whole->sums.preempted_ns, whole->n_eff);
 	add_error(&preempted, part->preempted_ns, whole->sums.preempted_ns, whole->preempted_n_eff);
 	double value = (double)state_sums_total(part) / all;
-	double others = Z * Z * variance_of(part, &whole->sums);
+	double others = INTERVAL_Z * INTERVAL_Z * variance_of(part, &whole->sums);
 	double below = sampled.below * sampled.below + preempted.below * preempted.below + others;
 	double above = sampled.above * sampled.above + preempted.above * preempted.above + others;
 	return (struct sp_share){

@@ -29,6 +29,12 @@ static inline bool record_is_clock(uint32_t type, uint64_t config)
 	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+/* Returns whether an attr is of the event that never occurs, and only brings other records. */
+static inline bool record_is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
 /* Returns the time between samples of a clock, in ns; 0: unknown. */
 static inline uint64_t record_clock_period_ns(const struct perf_event_attr *attr)
 {

@@ -8,6 +8,7 @@
 #include "profile/ratio.h"
 #include "reader/feature_payloads.h"
 #include "reader/pmus.h"
+#include "record/types.h"
 
 /* perf's HEADER_GROUP_DESC: u32 count, and for each group {string name, u32 leader, u32 members}. */
 #define FEATURE_GROUP_DESC 17
@@ -15,11 +16,6 @@
 void event_groups_deinit(struct event_groups *groups)
 {
 	vec_deinit(groups);
-}
-
-static bool is_dummy(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
 /* Adds the ratios of the group's events, except those of events that different CPUs counted. */
@@ -92,7 +88,7 @@ static struct sp_error *add_group(const struct sp_reader *reader, const struct e
 	for (size_t i = range->first; i < range->first + range->count; i++) {
 		size_t event = reader_sum_of(reader, i);
 		const struct sp_event *of = sp_reader_event(reader, event);
-		if (!is_dummy(&of->attr) && !(of->added_count && has_event(&group, event)))
+		if (!record_is_dummy(&of->attr) && !(of->added_count && has_event(&group, event)))
 			profiles[group.profile_count++] = event;
 	}
 	if (group.profile_count < 2 || is_known(groups, &group))

@@ -109,11 +109,14 @@ static bool same_groups(const struct event_groups *groups, const struct event_gr
 	return groups->count == others->count;
 }
 
-/* Finds the event groups of the recordings. Keeps none unless all recordings have the same ones. */
+/*
+ * Finds the event groups of the recordings. Keeps none unless all recordings have the same ones.
+ * Modes of threads have one profile for all events.
+ */
 static struct sp_error *find_groups(struct merged *merged, const struct sp_recording *recordings)
 {
 	struct sp_analysis *analysis = merged->analysis;
-	for (size_t i = 0; i < merged->recording_count; i++) {
+	for (size_t i = 0; !merged->weigher->of_threads && i < merged->recording_count; i++) {
 		struct event_groups groups;
 		struct sp_error *error =
 			event_groups_find(recordings[i].reader, merged->options->rows.groups,

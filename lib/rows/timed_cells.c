@@ -195,14 +195,14 @@ struct latency_lane {
 static void add_latency(void *arg, const struct task_interval *interval)
 {
 	struct latency_lane *lane = arg;
-	const struct task_states *states = lane->placer->times->states;
+	const struct runners *runners = &lane->placer->times->runners;
 	enum time_state state = interval->state == TASK_RUNNING ? TIME_ON_CPU : TIME_RUNNABLE;
 	if (!could_run(interval))
 		return;
 	for (uint64_t from = interval->begin_ns, until; from < interval->end_ns; from = until) {
 		size_t part = part_of(lane->placer, from);
 		until = earlier(interval->end_ns, end_of(lane->placer, part));
-		lane->ns[state] += task_states_latency(states, lane->pid, from, until);
+		lane->ns[state] += runners_latency(runners, lane->pid, from, until);
 		uint64_t ns = weight_round(lane->ns[state]) - lane->rounded[state];
 		lane->placer->room[state][part] += ns;
 		lane->rounded[state] += ns;

@@ -42,6 +42,29 @@ static bool rest_passes_filters(const struct work *work, const struct slice *sli
 			      command ? command->line : NULL);
 }
 
+/* Time without samples of a thread that ran, while it is added to the timeline. */
+struct rest_cells {
+	struct cells *to;
+	struct sp_cell cell;
+	uint64_t part_ns; /* most of one cell */
+	bool ran, failed; /* out of memory */
+};
+
+static void add_run(void *arg, const struct task_interval *interval)
+{
+	struct rest_cells *rest = arg;
+	struct sp_cell cell = rest->cell;
+	if (interval->state != TASK_RUNNING)
+		return;
+	for (cell.time_ns = interval->begin_ns; cell.time_ns < interval->end_ns;
+	     cell.time_ns += cell.weight) {
+		uint64_t left_ns = interval->end_ns - cell.time_ns;
+		cell.weight = left_ns < rest->part_ns ? left_ns : rest->part_ns;
+		rest->ran = true;
+		rest->failed |= !cells_add(rest->to, &cell);
+	}
+}
+
 /*
  * Adds time without samples to the timeline. In mode cpu, it is divided by the times at which the
  * thread ran: the modes of time place it later. Returns false when out of memory.
@@ -53,35 +76,21 @@ static bool add_cells(struct counted *counted, const struct slice *slice,
 	const struct sp_record record = {
 		.sample = {.pid = of->pid, .tid = of->tid, .time_ns = slice->begin_ns}};
 	struct sample_origin origin;
-	struct task_interval interval;
-	bool ran = false;
 	if (!counted->cells.limit)
 		return true;
 	if (!sample_find_origin(counted, &record, &origin))
 		return false;
-	struct sp_cell cell = {
-		.time_ns = slice->begin_ns,
-		.weight = weight,
-		.thread = counted->tasks.last,
-		.node = leaf,
+	struct rest_cells rest = {
+		.to = &counted->cells,
+		.cell = {.time_ns = slice->begin_ns, .weight = weight,
+			 .thread = counted->tasks.last, .node = leaf},
+		.part_ns = (task_states_last_ns(times->states) -
+			    task_states_first_ns(times->states)) / REST_PARTS + 1,
 	};
-	const uint64_t part_ns = (task_states_last_ns(times->states) -
-				  task_states_first_ns(times->states)) / REST_PARTS + 1;
-	for (uint64_t next = slice->begin_ns;
-	     !times->weigher->of_threads && next < slice->end_ns &&
-	     task_states_next(times->states, of, &next, &interval);) {
-		uint64_t end_ns = interval.end_ns < slice->end_ns ? interval.end_ns : slice->end_ns;
-		for (cell.time_ns = interval.begin_ns;
-		     interval.state == TASK_RUNNING && cell.time_ns < end_ns;
-		     cell.time_ns += cell.weight) {
-			cell.weight = end_ns - cell.time_ns < part_ns ? end_ns - cell.time_ns
-								      : part_ns;
-			ran = true;
-			if (!cells_add(&counted->cells, &cell))
-				return false;
-		}
-	}
-	return ran || cells_add(&counted->cells, &cell);
+	if (!times->weigher->of_threads)
+		task_states_each(times->states, slice->lifetime, slice->begin_ns, slice->end_ns,
+				 add_run, &rest);
+	return !rest.failed && (rest.ran || cells_add(rest.to, &rest.cell));
 }
 
 /* Adds a leaf without a stack for a part of a slice's rest. Returns false when out of memory. */
@@ -149,13 +158,13 @@ static bool misses_samples(const struct workers *workers)
 	if (times->states && task_states_partly_off(times->states))
 		return true;
 	for (uint16_t event = 0; event < sideband->layout->event_count; event++) {
-		if (times->roles[event] != ROLE_ON_CPU ||
-		    !(times->weigher->of_threads || times_scaled_clock(times, event)))
+		const struct scaled_clock *clock = times_scaled_clock(times, event);
+		if (times->roles[event] != ROLE_ON_CPU || !(times->weigher->of_threads || clock))
 			continue;
 		vec_each (worker, workers)
 			weight += (double)worker->counted.events[event].all.weight;
 		uint64_t lost = sp_losses_own(losses, event) + sp_losses_unknown(losses, event);
-		missing += (double)lost * (double)times->period +
+		missing += (double)lost * (double)(clock ? clock->period_ns : times->period) +
 			   (double)losses_throttling(losses, event).ns;
 		for (size_t i = 0; i < sp_losses_throttling_count(losses); i++)
 			open |= sp_losses_throttling(losses, i)->event == event &&
@@ -177,6 +186,7 @@ struct sp_error *timed_leaves_compute(struct workers *workers, struct times *tim
 	/* Missing samples may have been in user code. */
 	times->user_only &= !misses_samples(workers);
 	TRY(times_compute(times, &all));
+	const enum names_rest excluded = times->kernel_only ? REST_NO_STACK : REST_KERNEL;
 	uint32_t answers[REST_COUNT] = {0};
 	for (enum names_rest i = 0; i < REST_COUNT && times->strata.slice_count; i++) {
 		answers[i] = names_add_rest(names, i);
@@ -191,7 +201,7 @@ struct sp_error *timed_leaves_compute(struct workers *workers, struct times *tim
 		const struct state_sums blocked = {.ns = {[TIME_BLOCKED] = rest->all_blocked_ns}};
 		NEED(add_rest(first, event, &slice, &rest->no_stack, answers[REST_NO_STACK]) &&
 		     add_rest(first, event, &slice, &blocked, answers[REST_ALL_BLOCKED]) &&
-		     add_rest(first, event, &slice, &kernel, answers[REST_KERNEL]) &&
+		     add_rest(first, event, &slice, &kernel, answers[excluded]) &&
 		     add_rest(first, event, &slice, &unrecorded, answers[REST_UNRECORDED]));
 	}
 	return NULL;

@@ -220,7 +220,7 @@ static size_t put_prefix(struct tree_builder *builder, const struct leaf *leaf,
 			 const struct leaf_part *part, uint64_t *path)
 {
 	/* With --callees, paths begin in the middle of a stack: its end does not matter. */
-	bool whole = leaf->chains && !builder->work->options->stacks.callees;
+	bool whole = leaf->has_chain && !builder->work->options->stacks.callees;
 	enum sp_stack_end end = whole ? resolved_stack_end(builder->resolved, leaf) : SP_STACK_NONE;
 	size_t begin = PREFIX;
 	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE)

@@ -201,7 +201,9 @@ static bool sum_lifetimes(const struct workers *workers, uint16_t event,
 		if (!ended)
 			return false;
 		ended->ended.tasks++;
-		bool exact = lifetimes_cpu_ns(lifetimes, lifetime->tid, &cpu_ns);
+		/* A clock of the kernel does not count all CPU time. */
+		bool exact = !attr->exclude_user &&
+			     lifetimes_cpu_ns(lifetimes, lifetime->tid, &cpu_ns);
 		uint64_t samples = task_samples(workers, event, lifetime->tid);
 		if (samples) {
 			/*

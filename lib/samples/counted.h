@@ -89,6 +89,7 @@ struct leaf {
 	uint64_t chains;  /* samples with a call chain, including filtered ones */
 	uint64_t samples, weight; /* samples that pass the filters */
 	uint32_t last_part; /* index + 1 of its last struct part_weight; 0: none */
+	bool has_chain; /* some have a call chain, later parts of a sample included */
 };
 
 /* Weight of a leaf in a part of the recording's time. */

@@ -183,7 +183,7 @@ static void count_end(struct counted *counted, const struct rooted_sample *sampl
 	const struct callers *callers = &stack->callers;
 	struct event_sums *sums = &counted->events[sample->event];
 	struct callers left = {.misc = chain ? chain->left_misc : callers->misc & SP_MISC_STACK};
-	sums->limited += chain && chain->limited;
+	sums->limited += stack->has_chain && chain && chain->limited;
 	if (stack->has_chain && left.misc)
 		count_repairs(sums, left.misc);
 	if (!stack->has_chain) {
@@ -229,6 +229,7 @@ static uint32_t leaf_of(struct counted *counted, const struct rooted_sample *sam
 		chain->last_leaf = index + 1;
 	}
 	counted->leaves.items[index].chains += stack->has_chain && !is_later;
+	counted->leaves.items[index].has_chain |= stack->has_chain;
 	return index;
 }
 

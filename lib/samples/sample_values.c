@@ -79,9 +79,9 @@ static uint64_t socket_of(const struct work *work, const struct sp_sample *sampl
 
 uint64_t sample_parallelism(const struct work *work, const struct sp_sample *sample)
 {
-	if (!work->read->sideband.states || !(sample->present & PERF_SAMPLE_TIME))
+	if (!work->times->runners.count || !(sample->present & PERF_SAMPLE_TIME))
 		return DETAIL_NONE;
-	return task_states_parallelism(work->read->sideband.states, sample->pid, sample->time_ns);
+	return runners_number(&work->times->runners, sample->pid, sample->time_ns);
 }
 
 static uint64_t if_present(const struct sp_sample *sample, uint64_t bit, uint64_t value)

@@ -5,7 +5,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/states/task_cpu_time.c lib/states/task_cpu_time.h \
 	lib/states/task_events.c lib/states/task_events.h \
 	lib/states/task_gaps.c lib/states/task_gaps.h \
-	lib/states/task_latency.c lib/states/task_latency.h \
 	lib/states/task_lifetimes.c lib/states/task_lifetimes.h \
 	lib/states/task_lives.c lib/states/task_lives.h \
 	lib/states/task_states.c lib/states/task_states.h

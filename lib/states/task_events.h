@@ -52,6 +52,7 @@ struct task_thread {
 	size_t first, count; /* events, after task_events_sort() */
 	size_t first_life, life_count; /* after task_lives_make() */
 	size_t first_stat, stat_count; /* schedstats, after task_events_sort() */
+	size_t first_exec, exec_count; /* execs, while task_lives_make() runs */
 };
 
 /* A zeroed struct is empty. */

@@ -9,6 +9,8 @@
  */
 #include "states/task_lives.h"
 
+#include "base/cleanup.h"
+
 /* Part of a life's waits that must have a WAKE event, in percent, if all wake-ups were recorded. */
 #define WAKES_PERCENT 90
 
@@ -178,8 +180,14 @@ struct life_builder {
 	struct task_event *items; /* all events */
 	size_t next;              /* events before this index stay */
 	struct task_life *life;   /* the current one; NULL: none */
+	VEC(uint64_t) execs;      /* their times, by thread */
 	bool dead;                /* an EXIT came last: events without FORK or exec are of its end */
 };
+
+static void life_builder_deinit(struct life_builder *maker)
+{
+	vec_deinit(&maker->execs);
+}
 
 /* Returns whether a thread was on a CPU for most of the time between its counts of schedstat. */
 static bool mostly_ran(const struct task_lives *lives, const struct task_thread *thread)
@@ -270,6 +278,48 @@ static bool add_event(struct life_builder *maker, struct task_event event)
 	return true;
 }
 
+/* Lists the times of execs, which are no events of lives. Returns false when out of memory. */
+static bool list_execs(struct life_builder *maker, struct task_events *events)
+{
+	vec_each (event, &events->items) {
+		struct task_thread *thread = &events->threads.items[event->thread];
+		if (event->kind != TASK_EVENT_EXEC)
+			continue;
+		if (!vec_reserve(&maker->execs, maker->execs.count + 1))
+			return false;
+		if (!thread->exec_count++)
+			thread->first_exec = maker->execs.count;
+		*vec_push(&maker->execs) = event->time_ns;
+	}
+	return true;
+}
+
+/* Returns the process's first exec after a time, if it is another thread's; else UINT64_MAX. */
+static uint64_t exec_after(const struct life_builder *maker, uint64_t time_ns)
+{
+	const struct task_events *events = maker->lives->events;
+	const uint32_t *index = u64map_find(&events->thread_of, maker->thread->pid);
+	const struct task_thread *first = index ? &events->threads.items[*index] : NULL;
+	for (size_t i = 0; first && first != maker->thread && i < first->exec_count; i++)
+		if (maker->execs.items[first->first_exec + i] > time_ns)
+			return maker->execs.items[first->first_exec + i];
+	return UINT64_MAX;
+}
+
+/* Ends a life without an EXIT. A thread that executes a program goes on with the process's tid. */
+static void end_last_life(struct life_builder *maker)
+{
+	bool any = maker->next > maker->life->first, runs = false;
+	uint64_t last_ns = maker->life->totals.begin_ns, end_ns = maker->lives->last_ns;
+	if (any) {
+		last_ns = maker->items[maker->next - 1].time_ns;
+		runs = state_after(maker->items[maker->next - 1].kind) == TASK_RUNNING;
+	}
+	uint64_t exec_ns = exec_after(maker, last_ns);
+	bool ends = exec_ns <= end_ns;
+	end_life(maker, ends ? exec_ns : end_ns, ends && runs, TASK_CPU_UNKNOWN);
+}
+
 /* Returns whether a thread had ended when the recording began. A ring in overwrite mode describes its end. */
 static bool was_over(const struct task_thread *thread, const struct task_event *events)
 {
@@ -281,7 +331,10 @@ static bool was_over(const struct task_thread *thread, const struct task_event *
 
 bool task_lives_make(struct task_lives *lives, struct task_events *events)
 {
+	CLEANUP(life_builder_deinit)
 	struct life_builder maker = {.lives = lives, .items = events->items.items};
+	if (!list_execs(&maker, events))
+		return false;
 	vec_each (item, &events->threads) {
 		struct task_thread *thread = maker.thread = item;
 		thread->first_life = lives->items.count;
@@ -296,7 +349,7 @@ bool task_lives_make(struct task_lives *lives, struct task_events *events)
 		if (silent && !begin_life(&maker, lives->first_ns, false, thread->pid))
 			return false;
 		if (maker.life)
-			end_life(&maker, lives->last_ns, false, TASK_CPU_UNKNOWN);
+			end_last_life(&maker);
 	}
 	events->items.count = maker.next;
 	return true;
@@ -383,23 +436,12 @@ static void add_piece(const struct task_lives *lives, const struct task_piece *p
 		ret->longest_wait_ns = known;
 }
 
-/* Counts the preemptions and migrations at an event. *cpu is the last known CPU. */
-static void count_event(const struct task_event *event, uint32_t *cpu, struct task_totals *ret)
-{
-	ret->preemptions += event->kind == TASK_EVENT_PREEMPT;
-	if (cpu_of(event) == TASK_CPU_UNKNOWN)
-		return;
-	ret->migrations += *cpu != TASK_CPU_UNKNOWN && *cpu != event->cpu;
-	*cpu = event->cpu;
-}
-
 void task_life_sum(const struct task_lives *lives, const struct task_life *life, uint64_t from_ns,
 		   uint64_t until_ns, struct task_totals *ret)
 {
 	const struct task_event *events = lives->events->items.items + life->first;
 	/* An event at `from_ns` belongs to this time, and one at `until_ns` to the next. */
 	size_t begin = sorted_below(events, life->count, .time_ns, from_ns);
-	uint32_t cpu = begin ? cpu_of(&events[begin - 1]) : TASK_CPU_UNKNOWN;
 	for (size_t i = begin; i <= life->count; i++) {
 		struct task_piece pieces[TASK_PIECES];
 		size_t count = task_life_pieces(lives, life, i, pieces);
@@ -410,7 +452,6 @@ void task_life_sum(const struct task_lives *lives, const struct task_life *life,
 				  ret);
 		if (i == life->count || events[i].time_ns >= until_ns)
 			return;
-		count_event(&events[i], &cpu, ret);
 	}
 }
 

@@ -10,7 +10,6 @@
 #include "record/task_change.h"
 #include "record/types.h"
 #include "states/task_cpu_time.h"
-#include "states/task_latency.h"
 #include "states/task_lives.h"
 
 /* Values of a schedstat note that lacks the time that reading took, as in older files. */
@@ -32,7 +31,6 @@ struct task_states {
 	struct task_events events;
 	struct task_gaps gaps;
 	struct task_lives lives;
-	struct task_latency latency;
 	uint64_t first_ns, last_ns;   /* extent of all records; first_ns UINT64_MAX: none */
 	bool switches;                /* switches were recorded */
 	struct u64map last_of_cpu;    /* CPU -> index in last_times */
@@ -46,7 +44,6 @@ struct task_states {
 	uint64_t lost;                /* records, by LOST records */
 	uint64_t lost_in_all;         /* the same by the kernel's final counts; 0: there are none */
 	VEC(struct cpu_time) lost_at_end; /* CPUs that lost records after a time, by notes */
-	bool has_latency;
 	VEC(struct softirq) softirqs; /* distinct, of wake-ups */
 	struct u64map softirq_of;     /* hash -> index in softirqs */
 	struct arena arena;           /* their stacks */
@@ -71,7 +68,6 @@ void task_states_free(struct task_states *states)
 	task_events_deinit(&states->events);
 	task_gaps_deinit(&states->gaps);
 	task_lives_deinit(&states->lives);
-	task_latency_deinit(&states->latency);
 	u64map_deinit(&states->last_of_cpu);
 	vec_deinit(&states->last_times);
 	vec_deinit(&states->lost_at_end);
@@ -468,12 +464,6 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 	return NULL;
 }
 
-struct sp_error *task_states_add_latency(struct task_states *states)
-{
-	states->has_latency = true;
-	return task_latency_make(&states->latency, &states->lives) ? NULL : error_no_memory();
-}
-
 bool task_states_known(const struct task_states *states)
 {
 	return states->switches;
@@ -562,18 +552,6 @@ bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t tim
 	if (!life || time_ns > life->totals.end_ns)
 		return false;
 	life_at(states, life, time_ns, ret);
-	return true;
-}
-
-bool task_states_next(const struct task_states *states, const struct task_totals *of, uint64_t *time_ns,
-		      struct task_interval *ret)
-{
-	if (*time_ns >= of->end_ns || !task_states_at(states, of->tid, *time_ns, ret))
-		return false;
-	ret->begin_ns = *time_ns;
-	if (ret->end_ns > of->end_ns || ret->end_ns <= ret->begin_ns)
-		ret->end_ns = of->end_ns;
-	*time_ns = ret->end_ns;
 	return true;
 }
 
@@ -749,19 +727,4 @@ void task_states_sum(const struct task_states *states, size_t index, uint64_t fr
 	ret[TASK_RUNNING] += totals.running_ns;
 	ret[TASK_RUNNABLE] += totals.runnable_ns;
 	ret[TASK_BLOCKED] += totals.blocked_ns;
-}
-
-double task_states_latency(const struct task_states *states, uint32_t pid, uint64_t from_ns,
-			   uint64_t until_ns)
-{
-	assert(states->has_latency);
-	if (from_ns >= until_ns)
-		return 0;
-	return task_latency_between(&states->latency, pid, from_ns, until_ns);
-}
-
-uint32_t task_states_parallelism(const struct task_states *states, uint32_t pid, uint64_t time_ns)
-{
-	assert(states->has_latency);
-	return task_latency_number(&states->latency, pid, time_ns);
 }

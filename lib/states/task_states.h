@@ -56,8 +56,6 @@ struct task_totals {
 	int64_t switch_ns;         /* mean time by which switches to the thread were moved */
 	uint64_t waits;            /* blocked intervals, including those open at either end */
 	uint64_t longest_wait_ns;
-	uint64_t preemptions;      /* switches of a thread that could run */
-	uint64_t migrations;       /* switches to another CPU; 0 if CPUs are not recorded */
 	enum task_split split;
 	bool counted;              /* running_ns is the kernel's count, else that of switches */
 	bool born;                 /* began during the recording */
@@ -126,12 +124,6 @@ struct sp_error *task_states_add_seen(struct task_states *states, uint32_t pid,
 struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 				  uint64_t last_ns) SP_MUST_CHECK;
 
-/*
- * Builds the data for task_states_latency() and task_states_parallelism(): 16 bytes for each wait. Call it
- * after task_states_seal(), before threads share the states. Fails only when out of memory.
- */
-struct sp_error *task_states_add_latency(struct task_states *states) SP_MUST_CHECK;
-
 /* Returns whether switches were recorded. If not, all time is unknown. */
 bool task_states_known(const struct task_states *states);
 
@@ -157,16 +149,8 @@ bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t tim
 		    struct task_interval *ret);
 
 /*
- * Gets the rest of a lifetime's interval that includes *time_ns, which begins there, and advances the time to
- * its end. False at the lifetime's end.
- */
-bool task_states_next(const struct task_states *states, const struct task_totals *of, uint64_t *time_ns,
-		      struct task_interval *ret);
-
-/*
- * Calls `visit` for what each interval of a lifetime has of a time, in order. Unlike
- * task_states_next(), it searches for the first one only, and estimated time from waking to running
- * (TASK_SPLIT_SCHEDSTAT) is an interval of its own.
+ * Calls `visit` for what each interval of a lifetime has of a time, in order. Estimated time from
+ * waking to running (TASK_SPLIT_SCHEDSTAT) is an interval of its own.
  */
 void task_states_each(const struct task_states *states, size_t index, uint64_t from_ns,
 		      uint64_t until_ns,
@@ -223,13 +207,3 @@ void task_states_window(const struct task_states *states, size_t index, uint64_t
 /* Adds the times that a lifetime spent in each state from `from_ns` to `until_ns`. */
 void task_states_sum(const struct task_states *states, size_t index, uint64_t from_ns,
 		     uint64_t until_ns, uint64_t ret[TASK_STATES]);
-
-/*
- * Returns the integral of 1/p over a time, in ns. p is the number of the process's threads that could
- * run: on a CPU or runnable. Times in which no thread could run add 0.
- */
-double task_states_latency(const struct task_states *states, uint32_t pid, uint64_t from_ns,
-			   uint64_t until_ns);
-
-/* Returns the number of the process's threads that could run at a time. */
-uint32_t task_states_parallelism(const struct task_states *states, uint32_t pid, uint64_t time_ns);

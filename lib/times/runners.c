@@ -18,7 +18,8 @@ static int compare_edges(const void *a, const void *b)
 struct edge_builder {
 	struct runners *runners;
 	uint32_t pid;
-	bool failed; /* out of memory */
+	size_t first; /* its first edge */
+	bool failed;  /* out of memory */
 };
 
 static void add_edges(void *arg, const struct task_interval *interval)
@@ -26,8 +27,14 @@ static void add_edges(void *arg, const struct task_interval *interval)
 	struct edge_builder *maker = arg;
 	struct runners *to = maker->runners;
 	int32_t count = could_run(interval), unknown = interval->state == TASK_UNKNOWN;
+	struct runners_edge *last = to->count > maker->first ? vec_last(to) : NULL;
 	if (!count && !unknown)
 		return;
+	/* A preempted thread still could run. */
+	if (last && last->time_ns == interval->begin_ns && last->count == -count) {
+		last->time_ns = interval->end_ns;
+		return;
+	}
 	if (!vec_reserve(to, to->count + 2)) {
 		maker->failed = true;
 		return;
@@ -41,7 +48,8 @@ bool runners_make(struct runners *runners, const struct task_states *states)
 	int32_t count = 0, unknown = 0;
 	for (size_t i = 0; i < task_states_count(states); i++) {
 		const struct task_totals *of = task_states_totals(states, i);
-		struct edge_builder maker = {.runners = runners, .pid = of->pid};
+		struct edge_builder maker = {
+			.runners = runners, .pid = of->pid, .first = runners->count};
 		task_states_each(states, i, of->begin_ns, of->end_ns, add_edges, &maker);
 		if (maker.failed)
 			return false;
@@ -66,6 +74,26 @@ size_t runners_after(const struct runners *runners, uint32_t pid, uint64_t time_
 			high = middle;
 	}
 	return low;
+}
+
+uint32_t runners_number(const struct runners *runners, uint32_t pid, uint64_t time_ns)
+{
+	size_t next = runners_after(runners, pid, time_ns);
+	const struct runners_edge *now = next ? &runners->items[next - 1] : NULL;
+	return now && now->pid == pid ? (uint32_t)(now->count ?: now->unknown > 0) : 0;
+}
+
+double runners_latency(const struct runners *runners, uint32_t pid, uint64_t from_ns,
+		       uint64_t until_ns)
+{
+	double sum = 0;
+	size_t next = runners_after(runners, pid, from_ns);
+	for (uint64_t at = from_ns, end; at < until_ns; at = end, next++) {
+		end = runners->items[next].time_ns;
+		end = end < until_ns ? end : until_ns;
+		sum += (double)(end - at) / runners->items[next - 1].count;
+	}
+	return sum;
 }
 
 void runners_each_idle(const struct runners *runners, uint32_t pid, uint64_t from_ns,

@@ -112,7 +112,7 @@ void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_S
 /* Time of a slice for which no sample stands. The first four members are rows without a stack. */
 struct time_rest {
 	struct state_sums no_stack; /* all but the next three, shown as "[no stack]" */
-	uint64_t kernel_ns;      /* CPU time in the kernel, which the clock excludes */
+	uint64_t kernel_ns;      /* CPU time that the clock excludes */
 	uint64_t unrecorded_ns;  /* CPU time that no record shows */
 	uint64_t all_blocked_ns; /* latency: no thread of the process could run */
 	uint64_t process_end_ns; /* latency: end of the process that began with this slice */

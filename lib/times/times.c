@@ -79,6 +79,7 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 			times->has_on_cpu = true;
 			times->is_clock = record_is_clock(attr->type, attr->config);
 			times->user_only = times->is_clock && attr->exclude_kernel;
+			times->kernel_only = times->is_clock && attr->exclude_user;
 			times->of_tasks = attr->inherit;
 			times->period = times->is_clock ? record_clock_period_ns(attr) ?: 1
 					: attr->freq    ? 1
@@ -86,14 +87,16 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 		}
 		times->has_waits |= times->roles[i] == ROLE_WAIT;
 		/* The kernel refused samples of switches. */
-		times->by_snapshots |= times->roles[i] == ROLE_WAIT &&
-				       attr->type == PERF_TYPE_SOFTWARE &&
-				       attr->config == PERF_COUNT_SW_DUMMY;
+		times->by_snapshots |= times->roles[i] == ROLE_WAIT && record_is_dummy(attr);
 		if (times->roles[i] == ROLE_SWITCH)
 			times->is_thinned = attr->freq || attr->sample_period > 1;
 		if (times->roles[i])
 			times->any_event = i;
 	}
+	bool parallelism = weigher->needs_parallelism || options->filter.parallelism.count ||
+			   keys->rows[SP_KEY_PARALLELISM];
+	if (parallelism && source->states && task_states_known(source->states))
+		NEED(runners_make(&times->runners, source->states));
 	if (weigher->prepare)
 		TRY(weigher->prepare(times, options));
 	if (!weigher->of_threads)

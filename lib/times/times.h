@@ -171,13 +171,14 @@ struct times {
 	bool by_state;		    /* rows depend on the state of their time */
 	bool is_clock;              /* weights of on-CPU samples are ns */
 	bool user_only;             /* the clock excludes the kernel: time in user code */
+	bool kernel_only;           /* the clock excludes user code */
 	bool of_tasks;              /* the timer stops while a thread does not run */
 	uint64_t period;            /* weight of on-CPU samples that do not state it */
 	bool by_snapshots;          /* no sample of a wait is of a woken thread */
 	bool is_thinned;            /* samples of switches are a part of them */
 	struct slices slices;           /* empty without states */
 	struct strata strata;           /* set by times_compute() */
-	struct runners runners;         /* mode latency: set by times_compute() */
+	struct runners runners; /* if the mode, a filter or a key needs the parallelism */
 	struct scaled_clocks clocks;    /* mode cpu */
 	uint64_t idle_threads, idle_ns; /* threads that were left out, and their time */
 };
@@ -283,6 +284,6 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 /*
  * weigh_threads.c: if the clock excludes the kernel, sets the part of each slice's CPU time that
  * was in user code, for which on-CPU samples stand. The rest was in the kernel, if it is more than
- * 5 % of the CPU time plus one period.
+ * 5 % of the CPU time plus one period. The same if the clock excludes user code.
  */
 void threads_find_kernel_time(struct times *times, const struct sample_weights *weights);

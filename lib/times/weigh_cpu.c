@@ -27,10 +27,13 @@ static uint64_t period_of(const struct perf_event_attr *attr)
 	return attr->freq ? 1 : attr->sample_period;
 }
 
-/* Returns whether samples of the event are scaled if switches were recorded. */
+/*
+ * Returns whether samples of the event are scaled if switches were recorded. Samples of the kernel
+ * alone do not stand for the CPU time in user code.
+ */
 static bool is_inherited_clock(const struct perf_event_attr *attr)
 {
-	return attr->inherit && record_is_clock(attr->type, attr->config) &&
+	return attr->inherit && record_is_clock(attr->type, attr->config) && !attr->exclude_user &&
 	       !(attr->sample_type & PERF_SAMPLE_READ) &&
 	       (attr->sample_type & PERF_SAMPLE_PERIOD || period_of(attr) > 1);
 }
@@ -50,7 +53,9 @@ static struct sp_error *prepare(struct times *times, const struct analysis_optio
 	const struct sp_reader *reader = times->from.reader;
 	struct scaled_clocks *clocks = &times->clocks;
 	size_t count = sp_reader_event_count(reader);
-	if (!wants_states(reader) || !times->from.states || !task_states_known(times->from.states))
+	/* While single events were disabled, threads ran without samples of them. */
+	if (!wants_states(reader) || !times->from.states ||
+	    !task_states_known(times->from.states) || task_states_partly_off(times->from.states))
 		return NULL;
 	times->states = times->from.states;
 	NEED(clocks->number_of = calloc(count + 1, sizeof(*clocks->number_of)));

@@ -120,15 +120,19 @@ struct process_window {
 
 struct processes {
 	VEC(struct process_window);
-	struct u64map index_of; /* pid, window -> index */
+	struct u64map index_of; /* window, number of the process -> index */
 };
 
-/* Returns false when out of memory. */
-static bool add_process(struct processes *processes, uint32_t pid, const struct slice *slice,
-			double busy_ns)
+/*
+ * Adds a slice to its process: that of the main thread's lifetime, as another process may have had
+ * the pid before. Returns false when out of memory.
+ */
+static bool add_process(struct processes *processes, const struct task_states *states,
+			uint32_t pid, const struct slice *slice, double busy_ns)
 {
-	size_t before = processes->count;
-	uint64_t key = key_of_pair(slice->window, pid);
+	size_t before = processes->count, lives = task_states_count(states);
+	size_t life = task_states_lifetime(states, pid, slice->begin_ns);
+	uint64_t key = key_of_pair(slice->window, (uint32_t)(life < lives ? life : lives + pid));
 	struct process_window *process = u64map_item(&processes->index_of, key, processes);
 	if (!process)
 		return false;
@@ -146,13 +150,13 @@ static bool add_process(struct processes *processes, uint32_t pid, const struct 
 static bool set_latencies(struct times *times)
 {
 	struct processes processes = {0};
-	bool done = runners_make(&times->runners, times->states);
+	bool done = true;
 	for (uint32_t i = 0; done && i < times->strata.slice_count; i++) {
 		const struct slice slice = slices_get(&times->slices, i);
 		uint32_t pid = task_states_totals(times->states, slice.lifetime)->pid;
 		double busy_ns;
 		done = set_latency(times, pid, &slice, &busy_ns) &&
-		       add_process(&processes, pid, &slice, busy_ns);
+		       add_process(&processes, times->states, pid, &slice, busy_ns);
 	}
 	for (size_t i = 0; done && i < processes.count; i++) {
 		const struct process_window *process = &processes.items[i];
@@ -191,7 +195,7 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 		return false;
 	if (ret->is_wait)
 		return true;
-	uint32_t runners = task_states_parallelism(times->states, sample->pid, ret->begin_ns);
+	uint32_t runners = runners_number(&times->runners, sample->pid, ret->begin_ns);
 	ret->stratum = ret->is_preempted ? stratum_preempted(SLICE_NONE, runners)
 					 : stratum_on_cpu(SLICE_NONE, runners);
 	return true;

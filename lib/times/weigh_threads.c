@@ -38,7 +38,7 @@ static struct sp_error *check_off_cpu(const struct times *times)
 void threads_find_kernel_time(struct times *times, const struct sample_weights *weights)
 {
 	double *parts = times->strata.user_part, period = times->period;
-	if (!times->user_only)
+	if (!times->user_only && !times->kernel_only)
 		return;
 	memset(parts, 0, times->strata.slice_count * sizeof(*parts));
 	vec_each (weight, weights) {

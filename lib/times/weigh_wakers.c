@@ -69,10 +69,10 @@ static bool compute(struct times *times, const struct sample_weights *weights)
 	return true;
 }
 
-/* A leaf with samples has one part, with the name of their waker. */
+/* A leaf that filters show has one part, with the name of its waker. */
 static size_t split_leaf(const struct timed_leaf *leaf, struct leaf_part ret[TIME_STATES])
 {
-	if (!leaf->samples)
+	if (!leaf->samples && !leaf->weight)
 		return 0;
 	*ret = (struct leaf_part){.samples = leaf->samples,
 				  .weight = leaf->weight,

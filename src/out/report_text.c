@@ -154,7 +154,9 @@ static bool misses_much(const struct sp_profile *profile)
 void report_describe_lost(const struct sp_profile *profile, char *text, size_t size)
 {
 	char count[FORMAT_SIZE], share[FORMAT_SIZE];
-	uint64_t all = profile->samples + profile->lost_own;
+	/* With branches, `samples` are those of the stacks. */
+	uint64_t taken = profile->of_branches ? profile->branch_stacks : profile->samples;
+	uint64_t all = taken + profile->lost_own;
 	*text = 0;
 	/* Other records than samples may be missing, which makes times unknown. */
 	if (!profile->lost && !misses_much(profile))

@@ -76,6 +76,7 @@ TEST(counts_have_commas_and_times_have_units)
 	ck_assert_str_eq(count_text(999, text), "999");
 	ck_assert_str_eq(count_text(1234567, text), "1,234,567");
 	ck_assert_str_eq(time_text(250000, text), "250 us");
+	ck_assert_str_eq(time_text(999700000, text), "1.00 s");
 	ck_assert_str_eq(time_text(1250000000, text), "1.25 s");
 	ck_assert_str_eq(plural(1), "");
 	ck_assert_str_eq(plural(0), "s");

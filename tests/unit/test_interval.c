@@ -43,6 +43,8 @@ TEST(bounds_hold_at_the_ends)
 	ck_assert(all.value == 1 && all.high == 1 && all.low > 0.996 && all.low < 0.997);
 	struct sp_share unknown = interval_share(0, 0, 0);
 	ck_assert(unknown.value == 0 && unknown.low == 0 && unknown.high == 1);
+	struct sp_share no_sample = interval_share(500, 1000, 0);
+	ck_assert(no_sample.value == 0.5 && no_sample.low == 0 && no_sample.high == 1);
 	struct sp_share overflowed = interval_share(UINT64_MAX, UINT64_MAX - 1, 2);
 	ck_assert(overflowed.value == 1 && overflowed.high == 1);
 	for (double n = 1e-3; n < 1e15; n *= 7) {

@@ -6,6 +6,7 @@
 #include "record/types.h"
 #include "states/task_states.h"
 #include "test.h"
+#include "times/runners.h"
 
 #define PID 10
 #define T 11
@@ -155,7 +156,6 @@ TEST(a_thread_runs_is_preempted_and_blocks)
 	ck_assert_uint_eq(totals->pid, PID);
 	ck_assert_uint_eq(totals->waits, 3);
 	ck_assert_uint_eq(totals->longest_wait_ns, 30);
-	ck_assert_uint_eq(totals->preemptions, 1);
 	ck_assert(task_states_known(states));
 	is_state(T, 100, TASK_BLOCKED, 100, 110);
 	is_state(T, 110, TASK_RUNNING, 110, 130);
@@ -470,6 +470,22 @@ TEST(an_exec_revives_the_leader)
 	end();
 }
 
+/* The thread has no EXIT record: it goes on with the leader's tid. */
+TEST(an_exec_ends_the_thread_that_makes_it)
+{
+	begin();
+	in(T, 110);
+	out(S, 115); /* its EXIT is missing */
+	task(PERF_RECORD_EXIT, PID, 120);
+	comm(PID, 130, PERF_RECORD_MISC_COMM_EXEC);
+	out(PID, 150);
+	seal(100, 200);
+	has_times(totals_of(T), 20, 0, 10, 0);
+	ck_assert(totals_of(T)->ended);
+	has_times(totals_of(S), 15, 0, 15, 0);
+	end();
+}
+
 TEST(a_contradiction_is_unknown_time)
 {
 	begin();
@@ -632,19 +648,6 @@ TEST(the_kernels_own_tasks_are_no_threads)
 	end();
 }
 
-TEST(migrations_are_counted)
-{
-	begin();
-	add(switch_of(T, 0, 110, 1));
-	add(switch_of(T, PERF_RECORD_MISC_SWITCH_OUT, 120, 1));
-	add(switch_of(T, 0, 130, 3));
-	add(switch_of(T, PERF_RECORD_MISC_SWITCH_OUT, 140, 3));
-	add(switch_of(T, 0, 150, 3));
-	seal(100, 200);
-	ck_assert_uint_eq(totals_of(T)->migrations, 1);
-	end();
-}
-
 TEST(the_wait_after_a_switch_is_found)
 {
 	struct task_interval wait;
@@ -744,11 +747,6 @@ TEST(sums_of_parts_equal_the_whole)
 		task_states_sum(states, 0, at, at + 777, sums);
 	has_times(totals, sums[TASK_RUNNING], sums[TASK_RUNNABLE], sums[TASK_BLOCKED],
 		  sums[TASK_UNKNOWN]);
-	struct task_totals parts = {0};
-	for (uint64_t at = 0; at < 110000; at++)
-		task_states_window(states, 0, at, at + 1, &parts);
-	ck_assert_uint_eq(parts.preemptions, totals->preemptions);
-	ck_assert_uint_gt(parts.preemptions, 0);
 	uint64_t walked[TASK_STATES] = {0};
 	struct task_interval interval = {.end_ns = totals->begin_ns};
 	while (interval.end_ns < totals->end_ns) {
@@ -1022,14 +1020,17 @@ TEST(latency_divides_by_the_threads_that_could_run)
 	out(S, 160);
 	out(T, 180);     /* none */
 	seal(100, 200);
-	ok_or_fail(task_states_add_latency(states));
+	struct runners runners = {0};
+	ck_assert(runners_make(&runners, states));
 	/* S slept until 120. */
-	ck_assert_double_eq_tol(task_states_latency(states, PID, 100, 200), 20 + 40 / 2.0 + 20, 1e-9);
-	ck_assert_double_eq_tol(task_states_latency(states, PID, 110, 130), 10 + 10 / 2.0, 1e-9);
-	ck_assert_double_eq_tol(task_states_latency(states, PID, 185, 190), 0, 1e-9);
-	ck_assert_double_eq_tol(task_states_latency(states, 99, 100, 200), 0, 1e-9);
-	ck_assert_uint_eq(task_states_parallelism(states, PID, 145), 2);
-	ck_assert_uint_eq(task_states_parallelism(states, PID, 190), 0);
+	ck_assert_double_eq_tol(runners_latency(&runners, PID, 100, 180), 20 + 40 / 2.0 + 20, 1e-9);
+	ck_assert_double_eq_tol(runners_latency(&runners, PID, 110, 130), 10 + 10 / 2.0, 1e-9);
+	ck_assert_uint_eq(runners_number(&runners, PID, 145), 2);
+	ck_assert_uint_eq(runners_number(&runners, PID, 190), 0);
+	ck_assert_uint_eq(runners_number(&runners, 99, 145), 0);
+	/* A thread that is preempted has no edges then. */
+	ck_assert_uint_eq(runners.count, 4);
+	runners_deinit(&runners);
 	end();
 }
 
@@ -1051,7 +1052,8 @@ TEST(estimated_delays_are_runnable_in_intervals_windows_and_latency)
 	in(T, 166);
 	schedstat_in(T, 200, 0, 562, 1030);
 	seal(100, 200);
-	ok_or_fail(task_states_add_latency(states));
+	struct runners runners = {0};
+	ck_assert(runners_make(&runners, states));
 	const struct task_totals *totals = totals_of(T);
 	has_times(totals, 62, 30, 8, 0);
 	size_t count, index = task_states_find(states, T, &count);
@@ -1064,9 +1066,9 @@ TEST(estimated_delays_are_runnable_in_intervals_windows_and_latency)
 	ck_assert_uint_eq(sums[TASK_RUNNING], totals->running_ns);
 	ck_assert_uint_eq(sums[TASK_RUNNABLE], totals->runnable_ns);
 	ck_assert_uint_eq(sums[TASK_BLOCKED], totals->blocked_ns);
-	ck_assert_double_eq_tol(task_states_latency(states, PID, 100, 200), 62 + 30, 1e-9);
-	ck_assert_uint_eq(task_states_parallelism(states, PID, 131), 0);
-	ck_assert_uint_eq(task_states_parallelism(states, PID, 149), 1);
+	ck_assert_uint_eq(runners_number(&runners, PID, 131), 0);
+	ck_assert_uint_eq(runners_number(&runners, PID, 149), 1);
+	runners_deinit(&runners);
 	end();
 }
 
@@ -1124,14 +1126,20 @@ TEST(latency_over_many_waits_equals_a_plain_sum)
 		out(S, i * 10 + 1007);
 	}
 	seal(1000, 11000);
-	ok_or_fail(task_states_add_latency(states));
-	double sum = 0;
-	for (uint64_t at = 1000; at < 11000; at++) {
-		uint32_t number = task_states_parallelism(states, PID, at);
-		sum += number ? 1.0 / number : 0;
-		ck_assert_double_eq_tol(task_states_latency(states, PID, 1000, at + 1), sum, 1e-6);
+	struct runners runners = {0};
+	ck_assert(runners_make(&runners, states));
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t begin_ns = i * 10 + 1000, end_ns = begin_ns + 7;
+		double sum = 0;
+		for (uint64_t at = begin_ns; at < end_ns; at++) {
+			sum += 1.0 / runners_number(&runners, PID, at);
+			ck_assert_double_eq_tol(
+				runners_latency(&runners, PID, begin_ns, at + 1), sum, 1e-9);
+		}
+		ck_assert_double_eq_tol(sum, 2 + 2 / 2.0 + 3, 1e-9);
+		ck_assert_uint_eq(runners_number(&runners, PID, end_ns), 0);
 	}
-	ck_assert_double_eq_tol(sum, 1000 * (2 + 2 / 2.0 + 3), 1e-6);
+	runners_deinit(&runners);
 	end();
 }
 
@@ -1147,7 +1155,9 @@ TEST(absurd_times_and_many_switches_keep_sums)
 		add(switch_of(S + (uint32_t)(i % 3), i & 1 ? PERF_RECORD_MISC_SWITCH_OUT : 0,
 			      i * UINT64_C(0x9e3779b97f4a7c15), (uint32_t)i));
 	seal(0, 0);
-	ok_or_fail(task_states_add_latency(states));
+	struct runners runners = {0};
+	ck_assert(runners_make(&runners, states));
+	runners_deinit(&runners);
 	for (size_t i = 0; i < task_states_count(states); i++) {
 		const struct task_totals *totals = task_states_totals(states, i);
 		ck_assert_uint_eq(totals->end_ns - totals->begin_ns,
@@ -1336,7 +1346,6 @@ TEST(a_wait_has_a_waker)
 	ck_assert(!task_states_wakeup(states, T, 146, &wakeup));
 	ck_assert(!task_states_wakeup(states, T, 120, &wakeup));
 	ck_assert(!task_states_wakeup(states, S, 140, &wakeup));
-	ck_assert_uint_eq(totals_of(T)->migrations, 0);
 	ck_assert_uint_eq(task_states_pid(states, T), PID);
 	ck_assert_uint_eq(task_states_pid(states, 99), 0);
 	end();

@@ -34,6 +34,8 @@ static void set_times(struct made *made, const struct weigher *weigher,
 {
 	made->times = (struct times){.weigher = weigher, .states = made->states};
 	ok_or_fail(slices_make(&made->times.slices, made->states, options));
+	ck_assert(!weigher->needs_parallelism ||
+		  runners_make(&made->times.runners, made->states));
 }
 
 static void made_init_sliced(struct made *made, const struct weigher *weigher,
@@ -166,6 +168,33 @@ TEST(latency_divides_by_threads_that_could_run)
 	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED) + rest_of(&made, B, TIME_BLOCKED), 200);
 	ck_assert_uint_eq(rest_of(&made, C, TIME_BLOCKED) + rest_of(&made, D, TIME_BLOCKED), 0);
 	ck_assert_uint_eq(state_sums_total(&made.times.strata.whole), 2 * (LAST - FIRST));
+	made_deinit(&made);
+}
+
+static void add_task(struct made *made, uint32_t type, uint32_t pid, uint64_t time_ns)
+{
+	const struct sp_record record = {
+		.type = type,
+		.id = {.present = PERF_SAMPLE_TIME, .time_ns = time_ns},
+		.task = {.pid = pid, .tid = pid, .time_ns = time_ns},
+	};
+	ok_or_fail(task_states_add(made->states, &record));
+}
+
+/* Between the lives of two processes with one pid, no thread is blocked. */
+TEST(latency_of_a_pid_that_is_used_again)
+{
+	struct made made = {0};
+	ok_or_fail(task_states_new(&made.states));
+	for (uint64_t time_ns = 1000; time_ns < LAST; time_ns += 700) {
+		add_task(&made, PERF_RECORD_FORK, 30, time_ns);
+		add_switch(&made, 30, 0, time_ns);
+		add_task(&made, PERF_RECORD_EXIT, 30, time_ns + 200);
+	}
+	ok_or_fail(task_states_seal(made.states, FIRST, LAST));
+	set_times(&made, &weigher_latency, &whole);
+	ok_or_fail(times_compute(&made.times, &made.weights));
+	ck_assert_uint_eq(state_sums_total(&made.times.strata.whole), 2 * 200);
 	made_deinit(&made);
 }
 
@@ -332,6 +361,20 @@ TEST(time_in_the_kernel_is_rest)
 	ck_assert_uint_eq(time_of(&made, C, 0, TIME_ON_CPU), 500);
 	ck_assert_uint_eq(kernel_of(&made, D), 500);
 	ck_assert_uint_eq(state_sums_total(&made.times.strata.whole), 4 * (LAST - FIRST));
+	made_deinit(&made);
+}
+
+/* A clock that excludes user code: the kernel's functions have the time of their samples. */
+TEST(time_in_user_code_is_rest)
+{
+	struct made made;
+	made_init(&made, &weigher_wall);
+	made.times.kernel_only = made.times.of_tasks = true;
+	made.times.period = 10;
+	add_samples(&made, A, 0, 150);
+	ok_or_fail(times_compute(&made.times, &made.weights));
+	ck_assert_uint_eq(time_of(&made, A, 0, TIME_ON_CPU), 150);
+	ck_assert_uint_eq(kernel_of(&made, A), 450);
 	made_deinit(&made);
 }
 
@@ -549,6 +592,17 @@ TEST(wakeups_give_each_class_its_states)
 	ck_assert_uint_eq(waits_of(&made, A, 299)->ns[TIME_RUNNABLE], 1);
 	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED) + rest_of(&made, A, TIME_RUNNABLE), 0);
 	made_deinit(&made);
+}
+
+/* Later parts of a wait, by ranges or steps of time, have no sample. */
+TEST(later_parts_of_a_wait_have_paths)
+{
+	const struct leaf_time time = {.waker = "[idle]"};
+	const struct timed_leaf later = {.weight = 5, .time = &time}, filtered = {.time = &time};
+	struct leaf_part parts[TIME_STATES];
+	ck_assert_uint_eq(weigher_wakers.split_leaf(&later, parts), 1);
+	ck_assert_uint_eq(parts[0].weight, 5);
+	ck_assert_uint_eq(weigher_wakers.split_leaf(&filtered, parts), 0);
 }
 
 TEST(parts_of_a_huge_time_sum_to_it)
