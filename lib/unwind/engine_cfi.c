@@ -576,9 +576,12 @@ static bool leave_entry_probe(struct cfi_walk *walk)
 	    !place_of(walk, ip - 1, &call))
 		return false;
 	call.ip = call.vaddr + 1;
-	if (!guess_call_target(&call, &target) || target == walk->ip)
+	if (!guess_call_target(&call, &target))
 		return false;
-	walk->ip = ip - 1 - call.vaddr + target;
+	target += ip - 1 - call.vaddr;
+	if (target == walk->ip)
+		return false;
+	walk->ip = target;
 	walk->result->count--;
 	return true;
 }

@@ -365,6 +365,46 @@ static uint32_t expect_as_snapshots(int depth, int (*last)(void))
 	return searched;
 }
 
+#ifdef __x86_64__
+static uint64_t probe_returns;
+
+__attribute__((noinline)) static int probed(void)
+{
+	probe_returns = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	return raise(0);
+}
+
+__attribute__((noinline)) static int call_probed(void)
+{
+	return probed() + 1;
+}
+
+/* A recording may claim that the called function is in the page with copies of probed code. */
+TEST(unwind_ends_at_a_call_into_the_page_of_probes)
+{
+	struct world world = {0};
+	uint64_t start = (uint64_t)(uintptr_t)probed, words[64] = {0};
+	ck_assert_int_eq(call_probed(), 1);
+	words[0] = probe_returns;
+	struct module *page = add_module(&world, "[uprobes]");
+	page->kind = MODULE_ANONYMOUS;
+	add_range(&world, page, start, 8, 0);
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, NULL);
+	struct dump dump = {.sample = {.registers = {.abi = PERF_SAMPLE_REGS_ABI_64,
+						     .mask = HOST_MASK, .count = 17},
+				       .stack = {(const uint8_t *)words, sizeof(words)}}};
+	dump.sample.registers.values = dump.values;
+	set_ip(&dump, start + 4);
+	set_sp(&dump, 0x7ffc00000000);
+	struct unwind_frame frames[FRAMES];
+	struct unwind_result result = unwind_stack(world.thread, &dump.sample, frames, FRAMES);
+	ck_assert_uint_ge(result.count, 1);
+	ck_assert_uint_eq(frames[0].ip, start);
+	world_stop(&world);
+}
+#endif
+
 /* Keeps a frame pointer for alloca(3), and has records of earlier calls between its local variables. */
 __attribute__((noinline)) static int take_with_leftovers(void)
 {
