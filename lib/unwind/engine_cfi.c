@@ -590,7 +590,8 @@ static enum step step(struct cfi_walk *walk, const struct row *row)
 {
 	enum step step;
 	uint64_t ip;
-	switch (row->kind) {
+	const enum row_kind kind = row->kind; /* `row` may move when another is looked up */
+	switch (kind) {
 	case ROW_SIMPLE:
 	case ROW_GO:
 		step = step_simple(walk, row);
@@ -608,11 +609,11 @@ static enum step step(struct cfi_walk *walk, const struct row *row)
 		walk->result->system_stack = true;
 		return STEP_DONE;
 	default:
-		if (row->kind == ROW_FRAME_POINTER && leave_entry_probe(walk))
+		if (kind == ROW_FRAME_POINTER && leave_entry_probe(walk))
 			return STEP_DONE;
-		if (row->kind == ROW_FRAME_POINTER && trampoline_return(walk, &ip))
+		if (kind == ROW_FRAME_POINTER && trampoline_return(walk, &ip))
 			return step_trampoline(walk, ip);
-		return step_by_frame_pointer(walk, row->kind != ROW_UNKNOWN);
+		return step_by_frame_pointer(walk, kind != ROW_UNKNOWN);
 	}
 	/* After a frame that was unwound by frame pointer, arm64's stack pointer is unknown. */
 	if (step == STEP_NO_INFO && !register_known(&walk->registers, walk->arch->sp))
@@ -714,12 +715,12 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 	/* The first frame exists even after a call of NULL. */
 	while (left == STEP_DONE && (walk.ip != 0 || result.count == 0)) {
 		const struct row *row = row_of(&walk, walk.ip, walk.exact);
-		bool unmapped = row->kind == ROW_UNMAPPED;
+		bool unmapped = row->kind == ROW_UNMAPPED, no_code = row->kind == ROW_NO_CODE;
+		/* The row may move from here on, if there is no module. */
 		if (unmapped && result.count > 0 &&
 		    leave_return_probe(&walk, &frames[result.count - 1]))
 			continue;
-		/* The row's memory may be reused from here on, if there is no module. */
-		bool unknown = row->kind == ROW_NO_CODE || (unmapped && !leads_to_code(&walk));
+		bool unknown = no_code || (unmapped && !leads_to_code(&walk));
 		if (unknown && result.count > 0) {
 			result.blind = probes_page(&walk);
 			left = walk.method == UNWIND_BY_FRAME_POINTER || result.blind ? STEP_NO_INFO
