@@ -91,12 +91,13 @@ static bool is_offline(const struct sp_stat *stat, const struct count_unit *unit
 		     struct stat_cpu *cpu)
 {
 	struct offline_cpu seen = {.seen_ns = cpu->seen_ns, .time_on_ns = cpu->enabled_ns};
-	uint64_t since_ns, values[2], now_ns = last_reading_ns(stat);
+	uint64_t since_ns, now_ns = last_reading_ns(stat);
 	if (now_ns <= cpu->seen_ns ||
 	    !offline_cpu_is_short(&seen, now_ns, unit->now.enabled_ns, &since_ns))
 		return false;
-	/* Value (or number of values), and enabled time. */
-	if (read(unit->fd, stat->buffer, 3 * sizeof(uint64_t)) < (ssize_t)sizeof(values) ||
+	/* Value (or number of values), and enabled time. A short read of a group fails. */
+	size_t most = (stat->counter_count + 3) * sizeof(uint64_t);
+	if (read(unit->fd, stat->buffer, most) < (ssize_t)(2 * sizeof(uint64_t)) ||
 	    stat->buffer[1] + unit->before.enabled_ns != unit->now.enabled_ns)
 		return false;
 	cpu->gone_ns = since_ns;
