@@ -39,6 +39,10 @@ static struct sp_error *add_thread(struct sp_stat *stat, int32_t tid, uint32_t p
 
 static struct sp_error *add_task(struct sp_stat *stat, uint32_t pid, uint32_t tid)
 {
+	/* A task may be given twice. */
+	vec_each (target, &stat->targets)
+		if (target->tid == (int32_t)tid)
+			return NULL;
 	if (stat->options.aggregate != SP_STAT_THREAD)
 		return add_thread(stat, tid, 0);
 	struct task_stat task;

@@ -89,6 +89,8 @@ between "what comes before the delay is not" "$(counted "$tmp/err" task-clock)" 
 busy=$!
 "$SPROF" stat -x, -e task-clock -p $busy sleep 0.3 2>"$tmp/err"
 between "a process that runs is counted" "$(counted "$tmp/err" task-clock)" 20 400
+"$SPROF" stat -x, -e task-clock -p $busy,$busy sleep 0.3 2>"$tmp/err"
+between "given twice, it is counted once" "$(counted "$tmp/err" task-clock)" 20 400
 "$SPROF" stat --per-thread -x, -e task-clock -p $busy sleep 0.1 2>"$tmp/err"
 check "by its threads, too" grep -q "^proportions-$busy,[0-9.]*,msec,task-clock," "$tmp/err"
 (sleep 2; kill $busy) &
