@@ -418,10 +418,14 @@ struct sp_error *stat_open(struct sp_stat *stat)
 			stat->may_multiplex |= is_hardware(&stat->counters[i]);
 	}
 	bool supported;
-	if (!any_open(stat, &supported) && supported)
+	if (any_open(stat, &supported) || !supported)
+		return NULL;
+	if (stat->cpu_wide)
 		return error_set_remedy(
-			error_new(SP_ERROR_NOT_FOUND, "nothing to count: all processes and "
-					"threads have ended"),
-			"`ps -eL` lists running threads");
-	return NULL;
+			error_new(SP_ERROR_NOT_FOUND, "nothing to count: the PMUs of these events "
+				  "count on other CPUs"),
+			"`grep . /sys/bus/event_source/devices/*/cpu*` shows CPUs of PMUs");
+	return error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "nothing to count: all processes and "
+					  "threads have ended"),
+				"`ps -eL` lists running threads");
 }
