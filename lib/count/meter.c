@@ -59,10 +59,11 @@ static struct sp_error *find_events(struct meter_opening *opening)
 	meter->scratch = calloc(meter->count + 1, sizeof(*meter->scratch));
 	/* Number of values, two times, and for each event value, id, lost. */
 	meter->buffer = calloc(3 + 3 * meter->count, sizeof(*meter->buffer));
+	for (size_t i = 0; meter->events && i < meter->count; i++)
+		meter->events[i].fd = -1;
 	NEED(meter->events && meter->before && meter->scratch && meter->buffer);
 	for (size_t i = 0; i < meter->count; i++) {
 		struct metered *event = &meter->events[i];
-		event->fd = -1;
 		event->name = options->attr ? "event" : meter->specs.items[i].name;
 		event->attr = options->attr ? *options->attr : meter->specs.items[i].attr;
 		event->tail = options->attr ? options->attr_tail : meter->specs.items[i].tail;

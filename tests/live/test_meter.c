@@ -99,6 +99,12 @@ static void test_reading(struct sp_ctx *ctx)
 	METER *kept = open_meter(ctx, &(struct sp_meter_options){.events = FAULTS,
 								 .flags = SP_METER_KEEP_ON_EXEC});
 	tap_result(!(fcntl(sp_meter_fd(kept, 0), F_GETFD) & FD_CLOEXEC), "or do not, if asked");
+	const struct sp_meter_options refused = {.events = "duration_time," FAULTS};
+	struct sp_meter *none = NULL;
+	int before = fcntl(0, F_GETFD);
+	struct sp_error *error = open_sized(ctx, &refused, &none);
+	tap_result(error && fcntl(0, F_GETFD) == before, "a failure closes no descriptor 0");
+	sp_error_free(error);
 }
 
 /* Every read format, alone and as a group. */
