@@ -567,6 +567,16 @@ static void test_rings_of_others(struct sp_ctx *ctx)
 	fault(10);
 	tap_need(sp_meter_read(member, &count));
 	tap_result(waited && about(count.value, 10), "a member runs with its leader");
+	METER *pair = open_meter(ctx, &(struct sp_meter_options){.events = "task-clock:u," FAULTS,
+								 .flags = SP_METER_DISABLED});
+	METER *third = open_meter(ctx, &(struct sp_meter_options){.events = FAULTS, .leader = pair});
+	struct sp_count counts[2];
+	tap_need(sp_meter_enable(pair, SP_METER_GROUP));
+	fault(10);
+	tap_need(sp_meter_read(pair, counts));
+	tap_need(sp_meter_read(third, &count));
+	tap_result(about(counts[1].value, 10) && about(count.value, 10),
+		   "a group of two is read that a third has joined");
 }
 
 static void test_filters(struct sp_ctx *ctx)
