@@ -15,6 +15,9 @@
 /* Limit of frames of unknown code that are followed to reach known code. */
 #define CHAIN_MAX 64
 
+/* Limit of `rows->work` for a stack: about 3 ms. A file can make each frame cost a millisecond. */
+#define WORK_MAX ((uint64_t)1 << 20)
+
 /* Limit of searches in a stack: after the first one, frames restore the frame pointer. */
 #define SEARCHES_MAX 4
 
@@ -212,14 +215,12 @@ static enum step full_cfa(struct cfi_walk *walk, const struct cfi_rule *rule, ui
 	}
 }
 
-static bool has_expression(const struct cfi_row *row)
+static uint64_t expression_bytes(const struct cfi_row *row)
 {
-	if (row->cfa.kind == RULE_EXPRESSION_IS)
-		return true;
+	uint64_t bytes = row->cfa.size;
 	for (size_t i = 0; i < ARCH_COLUMNS; i++)
-		if (row->rules[i].kind >= RULE_EXPRESSION_AT)
-			return true;
-	return false;
+		bytes += row->rules[i].size;
+	return bytes;
 }
 
 /* Computes the caller's registers by a full row, except ip and sp. */
@@ -246,7 +247,9 @@ static enum step step_full(struct cfi_walk *walk, const struct cfi_row *row)
 	const struct unwind_arch *arch = walk->arch;
 	struct frame_registers next;
 	uint64_t cfa, sp, ip;
-	walk->result->expressions += has_expression(row);
+	uint64_t bytes = expression_bytes(row);
+	walk->rows->work += bytes;
+	walk->result->expressions += bytes != 0;
 	walk->result->signals += row->is_signal;
 	enum step step = full_cfa(walk, &row->cfa, &cfa);
 	if (step != STEP_DONE)
@@ -712,6 +715,7 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		.result = &result,
 	};
 	enum step left = STEP_DONE;
+	const uint64_t work_end = walk.rows->work + WORK_MAX;
 	/* The first frame exists even after a call of NULL. */
 	while (left == STEP_DONE && (walk.ip != 0 || result.count == 0)) {
 		const struct row *row = row_of(&walk, walk.ip, walk.exact);
@@ -736,6 +740,8 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		left = unknown	  ? STEP_NO_INFO
 		       : unmapped ? step_by_frame_pointer(&walk, true)
 				  : step(&walk, row);
+		if (left == STEP_DONE && walk.ip && walk.rows->work > work_end)
+			left = STEP_NO_INFO;
 	}
 	if (result.system_stack)
 		add_goroutine(&walk, start, frames, limit);

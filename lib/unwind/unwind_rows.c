@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <endian.h>
 #include <string.h>
+#include "go/frame_sizes.h"
 #include "unwind/go_row.h"
 #include "unwind/heuristics.h"
 
@@ -345,10 +346,14 @@ static bool is_trampoline(const struct code_place *place, struct cfi_row *ret)
 	       cfi_row_make(place->arch, &entry, place->ip, ret);
 }
 
+/* Work of searching the code before a place. */
+#define UNKNOWN_WORK 1024
+
 static void make_unknown(struct rows *rows, const struct code_place *place,
 			 struct row *ret)
 {
 	struct cfi_row full;
+	rows->work += UNKNOWN_WORK;
 	if (guess_is_start(place) || guess_starts_threads(place))
 		ret->kind = ROW_OUTERMOST;
 	else if (is_trampoline(place, &full) || guess_sigreturn(place, &full) ||
@@ -377,6 +382,11 @@ static bool row_of_entry(const struct code_place *place, const struct cfi_entry 
 static bool make_go_row(struct rows *rows, const struct code_place *place, struct row *ret)
 {
 	struct cfi_row full;
+	const struct frame_sizes *sizes = code_go_frames(place->code);
+	const struct frame_sizes_function *function =
+		sizes ? frame_sizes_find(sizes, place->vaddr) : NULL;
+	/* Its table has few bytes for each instruction. */
+	rows->work += function ? (place->vaddr - function->start) / 8 : 0;
 	switch (go_row_make(place, &full)) {
 	case GO_ROW_FRAME:
 		set_full(rows, place->arch, &full, ret);
@@ -415,6 +425,7 @@ static void make_row(struct rows *rows, const struct code *code,
 	bool trampoline = location->module->kind == MODULE_VDSO && !arch->calls_push &&
 			  guess_sigreturn(&place, &full);
 	bool found = !trampoline && code_find_cfi(code, arch, place.vaddr, &entry);
+	rows->work += found ? entry.initial.size + entry.program.size : 0;
 	/*
 	 * The entry of a program's first function may lack the mark of an outermost function, if it
 	 * is in C.
