@@ -302,7 +302,7 @@ struct location rows_locate(const struct rows *rows, uint32_t view, uint64_t ip)
 
 static void clear_rows(struct rows *rows)
 {
-	row_store_clear(&rows->store);
+	row_store_deinit(&rows->store);
 	row_cache_clear(&rows->by_ip);
 	row_cache_clear(&rows->by_module);
 }
