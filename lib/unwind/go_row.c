@@ -13,11 +13,6 @@
 /* Alignment of arm64's stack pointer, and the space that the runtime takes for x30. */
 #define ARM64_ALIGN 16
 
-static struct cfi_rule rule_at(int64_t offset)
-{
-	return (struct cfi_rule){.kind = RULE_AT, .offset = offset};
-}
-
 static void set_x86(const struct code_place *place, int64_t moved, struct cfi_row *row)
 {
 	const struct unwind_arch *arch = place->arch;
