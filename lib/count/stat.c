@@ -437,5 +437,3 @@ const char *sp_stat_note(const struct sp_stat *stat, size_t index)
 {
 	return stat->notes.items[index].line;
 }
-
-/* Times of a run: elapsed, at the last reading, and the command's CPU time. */

@@ -136,7 +136,7 @@ struct sp_error *stat_open(struct sp_stat *stat) SP_MUST_CHECK;
  */
 int stat_open_again(struct sp_stat *stat, size_t index, const struct target *target, size_t unit);
 
-/* Enables or disables all counters. */
+/* Notes when all counters were enabled or disabled. */
 void stat_cpus_switched(struct sp_stat *stat, bool on);
 
 /* Marks in the names of all events that the kernel is excluded: "cycles:u". */
