@@ -150,20 +150,22 @@ static struct image *open_file(struct code *code)
 #define DYNAMIC_MAX 65536
 
 /*
- * Returns the entry point of a program or dynamic linker; 0: none. Linkers before binutils 2.38 state
- * the start of .text in each shared library.
+ * Returns the entry point of a program or dynamic linker; 0: none. Linkers before binutils 2.38
+ * state the start of .text in each shared library.
  */
 static uint64_t entry_of(const struct image *image)
 {
 	GElf_Ehdr file;
-	GElf_Shdr text, section;
+	GElf_Shdr text, section = {0};
 	GElf_Dyn item;
 	if (!gelf_getehdr(image->elf, &file))
 		return 0;
 	bool is_program = image->type == ET_EXEC || image_section(image, ".interp", &section) ||
 			  !image_section(image, ".text", &text) || text.sh_addr != file.e_entry;
 	Elf_Scn *dynamic = is_program ? NULL : image_section(image, ".dynamic", &section);
-	Elf_Data *data = dynamic && section.sh_size <= DYNAMIC_MAX ? image_section_data(dynamic) : NULL;
+	if (section.sh_size > DYNAMIC_MAX)
+		dynamic = NULL;
+	Elf_Data *data = dynamic ? image_section_data(dynamic) : NULL;
 	for (int i = 0; data && !is_program && gelf_getdyn(data, i, &item); i++)
 		is_program = item.d_tag == DT_FLAGS_1 && item.d_un.d_val & DF_1_PIE;
 	return is_program ? file.e_entry : 0;

@@ -569,7 +569,8 @@ static void test_rings_of_others(struct sp_ctx *ctx)
 	tap_result(waited && about(count.value, 10), "a member runs with its leader");
 	METER *pair = open_meter(ctx, &(struct sp_meter_options){.events = "task-clock:u," FAULTS,
 								 .flags = SP_METER_DISABLED});
-	METER *third = open_meter(ctx, &(struct sp_meter_options){.events = FAULTS, .leader = pair});
+	METER *third = open_meter(ctx, &(struct sp_meter_options){.events = FAULTS,
+								  .leader = pair});
 	struct sp_count counts[2];
 	tap_need(sp_meter_enable(pair, SP_METER_GROUP));
 	fault(10);

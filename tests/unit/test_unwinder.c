@@ -194,14 +194,15 @@ TEST(ends_have_reasons)
 	world_stop(&world);
 }
 
-/* Code without a module is followed to known code, over more pages than are kept, and then again. */
+/* Code without a module is followed to known code, over more pages than are kept. */
 TEST(long_chains_of_frame_pointers_are_whole)
 {
 	enum { COUNT = 37, DISTANCE = 1024, JIT = 0x500000 };
 	static struct made_go made;
 	static uint64_t words[(COUNT + 1) * DISTANCE / 8];
 	struct world world;
-	struct memory memory = {.start = SP, .bytes = (const uint8_t *)words, .size = sizeof(words)};
+	struct memory memory = {.start = SP, .bytes = (const uint8_t *)words,
+				.size = sizeof(words)};
 	struct registers registers = {0};
 	made = (struct made_go){.layout = PCLNTAB_1_20, .word = 8, .machine = EM_X86_64};
 	made_go_init(&made);
