@@ -215,14 +215,6 @@ static enum step full_cfa(struct cfi_walk *walk, const struct cfi_rule *rule, ui
 	}
 }
 
-static uint64_t expression_bytes(const struct cfi_row *row)
-{
-	uint64_t bytes = row->cfa.size;
-	for (size_t i = 0; i < ARCH_COLUMNS; i++)
-		bytes += row->rules[i].size;
-	return bytes;
-}
-
 /* Computes the caller's registers by a full row, except ip and sp. */
 static void full_registers(struct cfi_walk *walk, const struct cfi_row *row, uint64_t cfa,
 			   struct frame_registers *ret)
@@ -247,9 +239,9 @@ static enum step step_full(struct cfi_walk *walk, const struct cfi_row *row)
 	const struct unwind_arch *arch = walk->arch;
 	struct frame_registers next;
 	uint64_t cfa, sp, ip;
-	uint64_t bytes = expression_bytes(row);
-	walk->rows->work += bytes;
-	walk->result->expressions += bytes != 0;
+	walk->rows->work += row->cfa.size;
+	for (size_t i = 0; i < ARCH_COLUMNS; i++)
+		walk->rows->work += row->rules[i].size; /* of expressions */
 	walk->result->signals += row->is_signal;
 	enum step step = full_cfa(walk, &row->cfa, &cfa);
 	if (step != STEP_DONE)
@@ -779,14 +771,6 @@ static void drop_code(void *arg)
 	rows_drop_code(arg);
 }
 
-static void add_stats(const void *arg, struct unwind_stats *stats)
-{
-	const struct rows *rows = arg;
-	stats->row_misses += rows->misses;
-	stats->rows += rows->made;
-	stats->distinct_rows += rows->store.items.count;
-}
-
 static const char *refuse(const char *arch)
 {
 	return arch_find(arch, PERF_SAMPLE_REGS_ABI_64) || arch_find(arch, PERF_SAMPLE_REGS_ABI_32)
@@ -801,5 +785,4 @@ const struct unwind_engine engine_cfi = {
 	.thread_free = thread_free,
 	.drop_code = drop_code,
 	.walk = walk_stack,
-	.add_stats = add_stats,
 };

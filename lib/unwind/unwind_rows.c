@@ -409,7 +409,6 @@ static void make_row(struct rows *rows, const struct code *code,
 	struct code_place place = {.arch = arch, .code = code};
 	struct cfi_entry entry;
 	struct cfi_row full;
-	rows->made++;
 	if (code_is_blind(code)) {
 		ret->kind = ROW_FRAME_POINTER;
 		return;
@@ -450,7 +449,6 @@ static void make_generated(struct rows *rows, const struct unwind_arch *arch,
 	struct cfi_entry entry;
 	struct cfi_row full;
 	uint64_t offset = 0;
-	rows->made++;
 	ret->kind = ROW_FRAME_POINTER;
 	if (!files->generated(files->generated_arg, location->module, location->pid,
 			      location->offset, &found) ||
@@ -544,7 +542,6 @@ static struct row content_of(struct rows *rows, const struct rows_address *addre
 
 const struct row *rows_find_slow(struct rows *rows, const struct rows_address *address)
 {
-	rows->misses++;
 	rows->spare = content_of(rows, address);
 	/* Its key would be the key of another address. */
 	if (rows_has_key_bits(address->pc))

@@ -536,7 +536,7 @@ TEST(unwind_says_what_is_missing)
 	struct unwind_frame whole[FRAMES], frames[FRAMES];
 	struct dump *dump = dump_of(30, take);
 	struct unwind_result all = unwind_stack(world.thread, &dump->sample, whole, FRAMES);
-	size_t size = dump->sample.stack.size;
+	size_t size = dump->sample.stack.size, ends[UNWIND_END_COUNT] = {0};
 	for (size_t cut = 0; cut < size; cut += 8) {
 		struct unwind_sample sample = dump->sample;
 		sample.stack.size = cut;
@@ -545,6 +545,7 @@ TEST(unwind_says_what_is_missing)
 		ck_assert_uint_le(result.count, all.count);
 		for (size_t i = 0; i < result.count; i++)
 			ck_assert_uint_eq(frames[i].ip, whole[i].ip);
+		ends[result.end]++;
 		if (result.end == UNWIND_COMPLETE) {
 			ck_assert_uint_eq(result.count, all.count);
 			continue;
@@ -552,11 +553,8 @@ TEST(unwind_says_what_is_missing)
 		ck_assert_int_eq(result.end, UNWIND_TRUNCATED);
 		ck_assert_uint_ge(result.missing + 8, stack_pointer(dump) + cut);
 	}
-	struct unwind_stats stats = unwinder_stats(world.unwinder);
-	ck_assert_uint_eq(stats.stacks, 1 + (size + 7) / 8);
-	ck_assert_uint_gt(stats.ends[UNWIND_TRUNCATED], 10);
-	ck_assert_uint_gt(stats.ends[UNWIND_COMPLETE], 1);
-	ck_assert_uint_lt(stats.rows, stats.frames);
+	ck_assert_uint_gt(ends[UNWIND_TRUNCATED], 10);
+	ck_assert_uint_gt(ends[UNWIND_COMPLETE], 0);
 	world_stop(&world);
 }
 
@@ -883,7 +881,6 @@ TEST(unwind_in_threads)
 		pthread_join(threads[i], NULL);
 	for (size_t i = 0; i < 4; i++)
 		ck_assert_uint_eq(jobs[i].count, jobs[0].count);
-	ck_assert_uint_eq(unwinder_stats(world.unwinder).stacks, 800);
 	/* Each module once; its instructions perhaps. */
 	ck_assert_uint_le(world.opened, 3 * world.module_count);
 	world_stop(&world);
