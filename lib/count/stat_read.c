@@ -171,6 +171,9 @@ static struct sp_error *stat_check_cpus(struct sp_stat *stat)
 /* If no event was multiplexed so far, readings are less frequent. */
 #define FIRST_READINGS 3
 
+/* Limit of attempts to read a group while a child ends, 1 ms apart. */
+#define GROUP_TRIES 20
+
 /* A sum of counts in work. */
 struct sum {
 	double known_enabled, value, variance;
@@ -202,7 +205,12 @@ static struct sp_error *read_group(struct sp_stat *stat, size_t leader, size_t u
 		last = i;
 		want += unit < counters[i].unit_count && counters[i].units[unit].fd >= 0;
 	}
-	ssize_t size = read(counters[leader].units[unit].fd, stat->buffer, want * sizeof(uint64_t));
+	ssize_t size;
+	/* A child that ends removes its members one by one; the kernel then refuses (Linux 6.6). */
+	for (int tries = 0; (size = read(counters[leader].units[unit].fd, stat->buffer,
+					 want * sizeof(uint64_t))) < 0 &&
+			    errno == ECHILD && tries < GROUP_TRIES; tries++)
+		usleep(1000);
 	/* A group in an error state (it was pinned, and did not fit) reads 0 bytes. */
 	if (size == 0)
 		return NULL;
