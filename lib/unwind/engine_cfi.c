@@ -302,9 +302,9 @@ static enum step read_record(struct cfi_walk *walk, uint64_t fp, uint64_t sp, st
 /* Returns whether frame pointers lead from unknown code to known code. */
 static bool leads_to_code(struct cfi_walk *walk)
 {
-	uint64_t fp = walk->registers.values[walk->arch->fp], sp = walk->sp;
 	if (!find_register(walk, walk->arch->fp))
 		return false;
+	uint64_t fp = walk->registers.values[walk->arch->fp], sp = walk->sp;
 	for (size_t i = 0; i < CHAIN_MAX; i++) {
 		struct record record;
 		if (read_record(walk, fp, sp, &record) != STEP_DONE)
