@@ -460,6 +460,7 @@ static void make_generated(struct rows *rows, const struct unwind_arch *arch,
 	};
 	for (int i = 0; i < GENERATED_ENTRIES_MAX && cfi_next(&section, &offset, &entry); i++)
 		if (found.vaddr >= entry.start && found.vaddr - entry.start < entry.size) {
+			rows->work += entry.initial.size + entry.program.size;
 			if (cfi_row_make(arch, &entry, found.vaddr, &full))
 				set_full(rows, arch, &full, ret);
 			return;

@@ -365,6 +365,61 @@ static uint32_t expect_as_snapshots(int depth, int (*last)(void))
 	return searched;
 }
 
+/* Generated code whose one function has a costly program of call frame instructions. */
+#define COSTLY 0x700000
+#define COSTLY_PROGRAM 60000
+
+static bool find_costly(void *arg, const struct module *module, uint32_t pid, uint64_t offset,
+			struct unwind_generated *ret)
+{
+	static const uint8_t cie[24] = {20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0,
+					0x0c, 7, 8, 0x90, 1}; /* CFA = rsp + 8; ra at CFA - 8 */
+	static uint8_t bytes[sizeof(cie) + 25 + COSTLY_PROGRAM];
+	const uint32_t size = sizeof(bytes) - sizeof(cie) - 4, distance = sizeof(cie) + 4;
+	const uint64_t start = COSTLY, code_size = 0x10000;
+	(void)arg, (void)module, (void)pid;
+	memcpy(bytes, cie, sizeof(cie));
+	memcpy(bytes + sizeof(cie), &size, 4);
+	memcpy(bytes + sizeof(cie) + 4, &distance, 4);
+	memcpy(bytes + sizeof(cie) + 8, &start, 8);
+	memcpy(bytes + sizeof(cie) + 16, &code_size, 8);
+	*ret = (struct unwind_generated){.eh_frame = {bytes, sizeof(bytes)}, .vaddr = offset,
+					 .eh_frame_vaddr = 0x100000};
+	return true;
+}
+
+TEST(unwind_bounds_the_work_for_a_stack)
+{
+	enum { COUNT = 100 };
+	struct world world = {0};
+	struct module *module = add_module(&world, "jitted-1-1.so");
+	struct unwind_options options = {
+		.arch = "x86_64", .locator = {.locate = locate, .arg = &world},
+		.files = {.open = open_file, .generated = find_costly, .arg = &world},
+	};
+	uint64_t words[COUNT], values[2] = {0x7ffc00000000, COSTLY};
+	struct unwind_frame frames[FRAMES];
+	const struct unwind_sample sample = {
+		.registers = {.abi = PERF_SAMPLE_REGS_ABI_64, .mask = 0x180, .values = values,
+			      .count = 2},
+		.stack = {(const uint8_t *)words, sizeof(words)}};
+	module->kind = MODULE_JIT;
+	add_range(&world, module, COSTLY, 0x10000, COSTLY);
+	for (size_t i = 0; i < COUNT; i++)
+		words[i] = i + 1 < COUNT ? COSTLY + 16 * (i + 1) : 0;
+	ok_or_fail(sp_ctx_new(&world.ctx));
+	ok_or_fail(unwinder_new(world.ctx, &options, &world.unwinder));
+	world.thread = unwind_thread_new(world.unwinder);
+	struct unwind_result first = unwind_stack(world.thread, &sample, frames, FRAMES);
+	ck_assert_int_eq(first.end, UNWIND_NO_INFO);
+	ck_assert_uint_ge(first.count, 10);
+	ck_assert_uint_lt(first.count, 20);
+	/* Known rows cost nothing more. */
+	struct unwind_result next = unwind_stack(world.thread, &sample, frames, FRAMES);
+	ck_assert_uint_gt(next.count, first.count);
+	world_stop(&world);
+}
+
 #ifdef __x86_64__
 static uint64_t probe_returns;
 
