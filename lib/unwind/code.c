@@ -21,6 +21,9 @@
 #define PLTS_MAX 8
 #define EXITS_MAX 8
 
+/* Limit of the bytes that all searches for calls read: about 2 s. */
+#define SEARCHED_MAX ((uint64_t)1 << 31)
+
 enum part {
 	PART_EH_FRAME = 1,
 	PART_DEBUG_FRAME = 2,
@@ -56,6 +59,7 @@ struct code {
 	size_t exit_count;
 	VEC(uint64_t) starts; /* addresses of all named functions, ascending */
 	VEC(struct calls) calls; /* under the lock */
+	uint64_t searched;       /* bytes read for these */
 	char *problem; /* first error; under the lock */
 };
 
@@ -422,7 +426,7 @@ static void search_calls(struct calls *calls, uint16_t machine, const uint8_t *b
 }
 
 /* Searches all code for calls. The caller holds code->lock and has read PART_TEXT. */
-static void search_text(const struct code *code, struct calls *calls)
+static void search_text(struct code *code, struct calls *calls)
 {
 	uint8_t bytes[16384 + 4];
 	vec_each (load, &code->image->loads) {
@@ -434,6 +438,9 @@ static void search_text(const struct code *code, struct calls *calls)
 				break;
 			search_calls(calls, code->image->machine, bytes, size, load->vaddr + at);
 			at += size;
+			code->searched += size;
+			if (code->searched > SEARCHED_MAX)
+				calls->count = CODE_CALLS_MAX + 1;
 		}
 	}
 }
@@ -449,7 +456,8 @@ size_t code_calls(const struct code *constant, uint64_t target, uint64_t ret[COD
 	pthread_mutex_lock(&code->lock);
 	while (i < code->calls.count && code->calls.items[i].target != target)
 		i++;
-	struct calls *added = i == code->calls.count ? vec_push(&code->calls) : NULL;
+	bool searches = i == code->calls.count && code->searched <= SEARCHED_MAX;
+	struct calls *added = searches ? vec_push(&code->calls) : NULL;
 	if (added) {
 		*added = (struct calls){.target = target};
 		search_text(code, added);
