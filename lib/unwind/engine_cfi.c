@@ -241,7 +241,7 @@ static enum step step_full(struct cfi_walk *walk, const struct cfi_row *row)
 	uint64_t cfa, sp, ip;
 	walk->rows->work += row->cfa.size;
 	for (size_t i = 0; i < ARCH_COLUMNS; i++)
-		walk->rows->work += row->rules[i].size; /* of expressions */
+		walk->rows->work += row->rules[i].size; /* expressions alone */
 	walk->result->signals += row->is_signal;
 	enum step step = full_cfa(walk, &row->cfa, &cfa);
 	if (step != STEP_DONE)

@@ -103,7 +103,7 @@ TEST(maps_long_paths)
 	ck_assert_ptr_null(room);
 }
 
-/* Maps code of a file whose path is above PATH_MAX, and removes the file. Returns its address. */
+/* Maps code of a file with a path above PATH_MAX, and removes the file. Returns its address. */
 static void *map_long_path(void)
 {
 	char top[] = "/tmp/sprof-test-XXXXXX", name[251];

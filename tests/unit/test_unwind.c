@@ -365,7 +365,7 @@ static uint32_t expect_as_snapshots(int depth, int (*last)(void))
 	return searched;
 }
 
-/* Generated code whose one function has a costly program of call frame instructions. */
+/* Generated code: one function, with a costly program of call frame instructions. */
 #define COSTLY 0x700000
 #define COSTLY_PROGRAM 60000
 
