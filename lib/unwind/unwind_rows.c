@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <endian.h>
 #include <string.h>
-#include "go/frame_sizes.h"
 #include "unwind/go_row.h"
 #include "unwind/heuristics.h"
 
@@ -382,12 +381,7 @@ static bool row_of_entry(const struct code_place *place, const struct cfi_entry 
 static bool make_go_row(struct rows *rows, const struct code_place *place, struct row *ret)
 {
 	struct cfi_row full;
-	const struct frame_sizes *sizes = code_go_frames(place->code);
-	const struct frame_sizes_function *function =
-		sizes ? frame_sizes_find(sizes, place->vaddr) : NULL;
-	/* Its table has few bytes for each instruction. */
-	rows->work += function ? (place->vaddr - function->start) / 8 : 0;
-	switch (go_row_make(place, &full)) {
+	switch (go_row_make(place, &rows->work, &full)) {
 	case GO_ROW_FRAME:
 		set_full(rows, place->arch, &full, ret);
 		return true;
