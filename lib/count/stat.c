@@ -289,7 +289,7 @@ void sp_stat_free(struct sp_stat *stat)
 	vec_deinit(&stat->cgroups);
 	vec_deinit(&stat->targets);
 	vec_deinit(&stat->cpus);
-	stat_places_deinit(&stat->places);
+	vec_deinit(&stat->places);
 	workload_deinit(&stat->workload);
 	event_specs_deinit(&stat->specs);
 	event_notes_deinit(&stat->notes);

@@ -29,8 +29,6 @@ struct stat_places {
 	VEC(struct sp_stat_place);
 };
 
-void stat_places_deinit(struct stat_places *places);
-
 /* Returns a place without CPU, socket and thread: -1 everywhere. */
 struct sp_stat_place place_nowhere(void);
 

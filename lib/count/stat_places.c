@@ -12,11 +12,6 @@
 /* Above the number of cache levels of any CPU. */
 #define CACHES_MAX 16
 
-void stat_places_deinit(struct stat_places *places)
-{
-	vec_deinit(places);
-}
-
 struct sp_stat_place place_nowhere(void)
 {
 	return (struct sp_stat_place){-1, -1, -1, -1, -1, -1, -1, -1, -1, NULL};
