@@ -408,6 +408,9 @@ struct sp_error *stat_open(struct sp_stat *stat)
 	for (size_t i = 0; i < stat->counter_count; i++) {
 		if (!stat->events[i].supported || leader_missing(stat, i))
 			continue;
+		/* A clock has no event that members could join. */
+		if (stat->counters[i].spec->tool && stat->counters[i].group_read)
+			take_apart(stat, i);
 		size_t leader = stat->counters[i].leader;
 		enum outcome outcome = open_counter(stat, i, &error);
 		if (outcome == OUTCOME_ERROR)
