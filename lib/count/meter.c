@@ -57,12 +57,19 @@ static struct sp_error *find_events(struct meter_opening *opening)
 	meter->events = calloc(meter->count + 1, sizeof(*meter->events));
 	meter->before = calloc(meter->count + 1, sizeof(*meter->before));
 	meter->scratch = calloc(meter->count + 1, sizeof(*meter->scratch));
-	/* Number of values, two times, and for each event value, id, lost. */
-	meter->buffer = calloc(3 + 3 * meter->count, sizeof(*meter->buffer));
+	meter->buffer = malloc(meter_buffer_size(meter));
+	for (size_t i = 0; meter->events && i < meter->count; i++)
+		meter->events[i].fd = -1;
 	NEED(meter->events && meter->before && meter->scratch && meter->buffer);
+	if (options->leader) {
+		struct sp_meter *leader = options->leader;
+		leader->joined += meter->count;
+		uint64_t *grown = realloc(leader->buffer, meter_buffer_size(leader));
+		NEED(grown);
+		leader->buffer = grown;
+	}
 	for (size_t i = 0; i < meter->count; i++) {
 		struct metered *event = &meter->events[i];
-		event->fd = -1;
 		event->name = options->attr ? "event" : meter->specs.items[i].name;
 		event->attr = options->attr ? *options->attr : meter->specs.items[i].attr;
 		event->tail = options->attr ? options->attr_tail : meter->specs.items[i].tail;

@@ -27,6 +27,7 @@ struct sp_meter {
 	struct sp_count *before;   /* counts at sp_meter_begin() */
 	struct sp_count *scratch;
 	uint64_t *buffer;          /* for a group's read */
+	size_t joined;             /* number of other meters' events that joined the group */
 	/* Samples: */
 	struct ring ring;          /* the leader's, or zeroed */
 	uint64_t position;         /* position of the next record */
@@ -35,6 +36,12 @@ struct sp_meter {
 	void *bounce;              /* a record that wraps */
 	struct sp_record record;
 };
+
+/* Returns the size of `buffer`: number of values, two times, and for each event value, id, lost. */
+static inline size_t meter_buffer_size(const struct sp_meter *meter)
+{
+	return (3 + 3 * (meter->count + meter->joined)) * sizeof(*meter->buffer);
+}
 
 /* Returns the event at `index`, which is below the count; for SP_METER_GROUP, the leader. */
 const struct metered *meter_at(const struct sp_meter *meter, size_t index);

@@ -32,8 +32,7 @@ static uint64_t next(struct words *words)
 static struct sp_error *read_words(struct sp_meter *meter, const struct metered *event,
 				   struct words *ret)
 {
-	size_t most = (3 + 3 * meter->count) * sizeof(uint64_t);
-	ssize_t size = read(event->fd, meter->buffer, most);
+	ssize_t size = read(event->fd, meter->buffer, meter_buffer_size(meter));
 	if (size < 0)
 		return error_os(errno, "cannot read %s", event->name);
 	if (!size)

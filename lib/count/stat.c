@@ -39,6 +39,10 @@ static struct sp_error *add_thread(struct sp_stat *stat, int32_t tid, uint32_t p
 
 static struct sp_error *add_task(struct sp_stat *stat, uint32_t pid, uint32_t tid)
 {
+	/* A task may be given twice. */
+	vec_each (target, &stat->targets)
+		if (target->tid == (int32_t)tid)
+			return NULL;
 	if (stat->options.aggregate != SP_STAT_THREAD)
 		return add_thread(stat, tid, 0);
 	struct task_stat task;
@@ -285,7 +289,7 @@ void sp_stat_free(struct sp_stat *stat)
 	vec_deinit(&stat->cgroups);
 	vec_deinit(&stat->targets);
 	vec_deinit(&stat->cpus);
-	stat_places_deinit(&stat->places);
+	vec_deinit(&stat->places);
 	workload_deinit(&stat->workload);
 	event_specs_deinit(&stat->specs);
 	event_notes_deinit(&stat->notes);
@@ -433,5 +437,3 @@ const char *sp_stat_note(const struct sp_stat *stat, size_t index)
 {
 	return stat->notes.items[index].line;
 }
-
-/* Times of a run: elapsed, at the last reading, and the command's CPU time. */

@@ -29,8 +29,6 @@ struct stat_places {
 	VEC(struct sp_stat_place);
 };
 
-void stat_places_deinit(struct stat_places *places);
-
 /* Returns a place without CPU, socket and thread: -1 everywhere. */
 struct sp_stat_place place_nowhere(void);
 
@@ -136,7 +134,7 @@ struct sp_error *stat_open(struct sp_stat *stat) SP_MUST_CHECK;
  */
 int stat_open_again(struct sp_stat *stat, size_t index, const struct target *target, size_t unit);
 
-/* Enables or disables all counters. */
+/* Notes when all counters were enabled or disabled. */
 void stat_cpus_switched(struct sp_stat *stat, bool on);
 
 /* Marks in the names of all events that the kernel is excluded: "cycles:u". */

@@ -408,6 +408,9 @@ struct sp_error *stat_open(struct sp_stat *stat)
 	for (size_t i = 0; i < stat->counter_count; i++) {
 		if (!stat->events[i].supported || leader_missing(stat, i))
 			continue;
+		/* A clock has no event that members could join. */
+		if (stat->counters[i].spec->tool && stat->counters[i].group_read)
+			take_apart(stat, i);
 		size_t leader = stat->counters[i].leader;
 		enum outcome outcome = open_counter(stat, i, &error);
 		if (outcome == OUTCOME_ERROR)
@@ -418,10 +421,14 @@ struct sp_error *stat_open(struct sp_stat *stat)
 			stat->may_multiplex |= is_hardware(&stat->counters[i]);
 	}
 	bool supported;
-	if (!any_open(stat, &supported) && supported)
+	if (any_open(stat, &supported) || !supported)
+		return NULL;
+	if (stat->cpu_wide)
 		return error_set_remedy(
-			error_new(SP_ERROR_NOT_FOUND, "nothing to count: all processes and "
-					"threads have ended"),
-			"`ps -eL` lists running threads");
-	return NULL;
+			error_new(SP_ERROR_NOT_FOUND, "nothing to count: the PMUs of these events "
+				  "count on other CPUs"),
+			"`grep . /sys/bus/event_source/devices/*/cpu*` shows CPUs of PMUs");
+	return error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "nothing to count: all processes and "
+					  "threads have ended"),
+				"`ps -eL` lists running threads");
 }

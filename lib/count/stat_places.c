@@ -12,25 +12,9 @@
 /* Above the number of cache levels of any CPU. */
 #define CACHES_MAX 16
 
-void stat_places_deinit(struct stat_places *places)
-{
-	vec_deinit(places);
-}
-
 struct sp_stat_place place_nowhere(void)
 {
 	return (struct sp_stat_place){-1, -1, -1, -1, -1, -1, -1, -1, -1, NULL};
-}
-
-static int32_t number_of_cpu(const struct sp_ctx *ctx, uint32_t cpu, const char *file, int32_t none)
-{
-	char path[128];
-	int64_t number = none;
-	snprintf(path, sizeof(path), CPU_PATH "/cpu%u/%s", cpu, file);
-	struct sp_error *error = sysfs_read_i64(ctx, path, &number);
-	bool good = !error && number >= 0 && number <= INT32_MAX;
-	sp_error_free(error);
-	return good ? (int32_t)number : none;
 }
 
 /* Returns the first CPU of a list of CPUs in sysfs that share something; -1: it cannot be read. */
@@ -53,7 +37,7 @@ static void find_cache(const struct sp_ctx *ctx, uint32_t cpu, uint32_t level,
 	for (unsigned int i = 0; i < CACHES_MAX; i++) {
 		char file[64], path[128];
 		snprintf(file, sizeof(file), "cache/index%u/level", i);
-		int32_t found = number_of_cpu(ctx, cpu, file, -1);
+		int32_t found = topology_cpu_number(ctx, cpu, file, -1);
 		if (found < 0)
 			return;
 		if (level ? (uint32_t)found != level : found <= place->cache_level)
@@ -98,13 +82,13 @@ static struct sp_error *place_of_cpu(const struct sp_ctx *ctx, enum sp_stat_aggr
 		      aggregate == SP_STAT_CACHE;
 	struct sp_error *error = NULL;
 	if (in_die || aggregate == SP_STAT_SOCKET)
-		place.socket = number_of_cpu(ctx, cpu, "topology/physical_package_id", 0);
+		place.socket = topology_cpu_number(ctx, cpu, "topology/physical_package_id", 0);
 	if (in_die)
-		place.die = number_of_cpu(ctx, cpu, "topology/die_id", 0);
+		place.die = topology_cpu_number(ctx, cpu, "topology/die_id", 0);
 	if (in_core)
-		place.core = number_of_cpu(ctx, cpu, "topology/core_id", cpu);
+		place.core = topology_cpu_number(ctx, cpu, "topology/core_id", cpu);
 	if (aggregate == SP_STAT_CLUSTER)
-		place.cluster = number_of_cpu(ctx, cpu, "topology/cluster_id", 0);
+		place.cluster = topology_cpu_number(ctx, cpu, "topology/cluster_id", 0);
 	if (aggregate == SP_STAT_CACHE)
 		find_cache(ctx, cpu, cache_level, &place);
 	if (aggregate == SP_STAT_CPU)

@@ -91,12 +91,13 @@ static bool is_offline(const struct sp_stat *stat, const struct count_unit *unit
 		     struct stat_cpu *cpu)
 {
 	struct offline_cpu seen = {.seen_ns = cpu->seen_ns, .time_on_ns = cpu->enabled_ns};
-	uint64_t since_ns, values[2], now_ns = last_reading_ns(stat);
+	uint64_t since_ns, now_ns = last_reading_ns(stat);
 	if (now_ns <= cpu->seen_ns ||
 	    !offline_cpu_is_short(&seen, now_ns, unit->now.enabled_ns, &since_ns))
 		return false;
-	/* Value (or number of values), and enabled time. */
-	if (read(unit->fd, stat->buffer, 3 * sizeof(uint64_t)) < (ssize_t)sizeof(values) ||
+	/* Value (or number of values), and enabled time. A short read of a group fails. */
+	size_t most = (stat->counter_count + 3) * sizeof(uint64_t);
+	if (read(unit->fd, stat->buffer, most) < (ssize_t)(2 * sizeof(uint64_t)) ||
 	    stat->buffer[1] + unit->before.enabled_ns != unit->now.enabled_ns)
 		return false;
 	cpu->gone_ns = since_ns;
@@ -170,6 +171,9 @@ static struct sp_error *stat_check_cpus(struct sp_stat *stat)
 /* If no event was multiplexed so far, readings are less frequent. */
 #define FIRST_READINGS 3
 
+/* Limit of attempts to read a group while a child ends, 1 ms apart. */
+#define GROUP_TRIES 20
+
 /* A sum of counts in work. */
 struct sum {
 	double known_enabled, value, variance;
@@ -201,7 +205,12 @@ static struct sp_error *read_group(struct sp_stat *stat, size_t leader, size_t u
 		last = i;
 		want += unit < counters[i].unit_count && counters[i].units[unit].fd >= 0;
 	}
-	ssize_t size = read(counters[leader].units[unit].fd, stat->buffer, want * sizeof(uint64_t));
+	ssize_t size;
+	/* A child that ends removes its members one by one; the kernel then refuses (Linux 6.6). */
+	for (int tries = 0; (size = read(counters[leader].units[unit].fd, stat->buffer,
+					 want * sizeof(uint64_t))) < 0 &&
+			    errno == ECHILD && tries < GROUP_TRIES; tries++)
+		usleep(1000);
 	/* A group in an error state (it was pinned, and did not fit) reads 0 bytes. */
 	if (size == 0)
 		return NULL;

@@ -225,7 +225,7 @@ struct sp_error *kallsyms_read(const struct sp_ctx *ctx, const char *path, struc
 	CLEANUP_FREE char *own_path = NULL;
 	if (!path) {
 		own_path = format_text("%s/proc/kallsyms", ctx_root(ctx));
-		TRY(*(&own_path) ? NULL : error_no_memory());
+		NEED(own_path);
 		path = own_path;
 	}
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -43,6 +43,8 @@ _Static_assert(sizeof(struct map_query) == 104, "the kernel's struct procmap_que
 
 static const char deleted[] = " (deleted)";
 #define DELETED_SIZE (sizeof(deleted) - 1)
+/* The kernel's records have it in place of a path above PATH_MAX. */
+static const char too_long[] = "//toolong";
 #define BUILD_ID_LIMIT 20
 
 /* Result of a query. */
@@ -107,8 +109,15 @@ static int query_mapping(int fd, uint64_t address, struct query_result *ret)
 		.name_addr = (uint64_t)(uintptr_t)ret->name,
 		.build_id_addr = (uint64_t)(uintptr_t)ret->build_id,
 	};
-	if (ioctl(fd, QUERY, query) < 0)
-		return errno;
+	int errnum = ioctl(fd, QUERY, query) < 0 ? errno : 0;
+	if (errnum == ENAMETOOLONG) {
+		query->name_size = query->name_addr = 0;
+		errnum = ioctl(fd, QUERY, query) < 0 ? errno : 0;
+		memcpy(ret->name, too_long, sizeof(too_long));
+		query->name_size = sizeof(too_long);
+	}
+	if (errnum)
+		return errnum;
 	return query->build_id_size > sizeof(ret->build_id) ||
 	       query->name_size > sizeof(ret->name) ? EPROTO : 0;
 }
@@ -421,7 +430,8 @@ struct sp_error *maps_entry_mmap(const struct maps_entry *entry, uint32_t pid, s
 {
 	/* Names that programs give their memory are not in the kernel's records. */
 	bool is_anonymous = !*entry->path || strncmp(entry->path, "[anon", 5) == 0;
-	bool is_deleted = !is_anonymous && entry->deleted;
+	bool is_long = strlen(entry->path) >= PATH_MAX;
+	bool is_deleted = !is_anonymous && !is_long && entry->deleted;
 	*room_ret = is_deleted ? format_text("%s (deleted)", entry->path) : NULL;
 	if (is_deleted && !*room_ret)
 		return error_no_memory();
@@ -431,7 +441,8 @@ struct sp_error *maps_entry_mmap(const struct maps_entry *entry, uint32_t pid, s
 		.start = entry->start,
 		.size = entry->end - entry->start,
 		.file_offset = entry->file_offset,
-		.filename = is_anonymous ? "//anon" : is_deleted ? *room_ret : entry->path,
+		.filename = is_anonymous ? "//anon" : is_long ? too_long
+			    : is_deleted ? *room_ret : entry->path,
 		.prot = entry->prot,
 		.flags = entry->flags,
 		.maj = entry->maj,

@@ -55,9 +55,10 @@ DEFINE_CLEANUP(struct maps *, maps_free)
 struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret) SP_MUST_CHECK;
 
 /*
- * Converts a mapping of process `pid` to what the kernel's MMAP2 records have: "//anon" for memory without
- * a file, " (deleted)" after the path of a file that was unlinked. *room_ret owns a composed name, or is
- * NULL: free() it after the last use of *ret. Fails only when out of memory.
+ * Converts a mapping of process `pid` to what the kernel's MMAP2 records have: "//anon" for memory
+ * without a file, " (deleted)" after the path of a file that was unlinked, "//toolong" for a path
+ * above PATH_MAX. *room_ret owns a composed name, or is NULL: free() it after the last use of *ret.
+ * Fails only when out of memory.
  */
 struct sp_error *maps_entry_mmap(const struct maps_entry *entry, uint32_t pid, struct sp_mmap *ret,
 				 char **room_ret) SP_MUST_CHECK;

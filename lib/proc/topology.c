@@ -40,12 +40,15 @@ static char *read_of_cpu(const struct topology *topology, uint32_t cpu, const ch
 	return sysfs_line(topology->ctx, path);
 }
 
-static int32_t number_of_cpu(const struct topology *topology, uint32_t cpu, const char *file)
+int32_t topology_cpu_number(const struct sp_ctx *ctx, uint32_t cpu, const char *file, int32_t none)
 {
-	CLEANUP_FREE char *text = read_of_cpu(topology, cpu, file);
-	char *end = NULL;
-	long number = text ? strtol(text, &end, 10) : -1;
-	return text && !*end && number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
+	char path[128];
+	int64_t number = none;
+	snprintf(path, sizeof(path), CPU_PATH "/cpu%u/%s", cpu, file);
+	struct sp_error *error = sysfs_read_i64(ctx, path, &number);
+	bool good = !error && number >= 0 && number <= INT32_MAX;
+	sp_error_free(error);
+	return good ? (int32_t)number : none;
 }
 
 /* Adds a CPU list unless it is NULL or there already; false when out of memory. */
@@ -84,10 +87,11 @@ static bool read_core(struct topology *topology, uint32_t cpu)
 {
 	CLEANUP_FREE char *core = read_of_cpu(topology, cpu, "core_cpus_list")
 					  ?: read_of_cpu(topology, cpu, "thread_siblings_list");
+	const struct sp_ctx *ctx = topology->ctx;
 	const struct sp_cpu_place place = {
-		.core = number_of_cpu(topology, cpu, "core_id"),
-		.package = number_of_cpu(topology, cpu, "physical_package_id"),
-		.die = number_of_cpu(topology, cpu, "die_id"),
+		.core = topology_cpu_number(ctx, cpu, "topology/core_id", -1),
+		.package = topology_cpu_number(ctx, cpu, "topology/physical_package_id", -1),
+		.die = topology_cpu_number(ctx, cpu, "topology/die_id", -1),
 	};
 	bool is_new_package = true;
 	for (uint32_t i = 0; i < topology->cpu_count && is_new_package; i++)

@@ -18,5 +18,8 @@ struct sp_error *topology_read_cpus(const struct sp_ctx *ctx, uint32_t cpu_count
 struct sp_error *topology_read_nodes(const struct sp_ctx *ctx, struct arena *arena,
 				     struct sp_numa_node **ret, size_t *count_ret) SP_MUST_CHECK;
 
+/* Returns the number in a file of the CPU in sysfs ("topology/core_id"); `none`: there is none. */
+int32_t topology_cpu_number(const struct sp_ctx *ctx, uint32_t cpu, const char *file, int32_t none);
+
 /* Returns the highest number of a present CPU, offline or not, plus 1; 0: not known. */
 uint32_t topology_cpu_limit(const struct sp_ctx *ctx);

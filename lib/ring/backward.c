@@ -9,13 +9,7 @@
 #include "ring/backward.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 #include "base/cursor.h"
-
-struct sp_error *backward_map(struct ring *ring, int fd, size_t size)
-{
-	return ring_map_protected(ring, fd, size, PROT_READ);
-}
 
 struct sp_error *backward_copy_init(struct backward_copy *copy, size_t ring_size)
 {

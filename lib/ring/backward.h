@@ -11,12 +11,6 @@
 
 #include "ring/ring.h"
 
-/*
- * Maps the ring of event `fd`, with attr.write_backward set and `size` bytes of data, as ring_map()
- * does, but read-only: the kernel then overwrites.
- */
-struct sp_error *backward_map(struct ring *ring, int fd, size_t size) SP_MUST_CHECK;
-
 /* Bytes of a ring, the newest record first. */
 struct backward_bytes {
 	const uint8_t *items;

@@ -27,6 +27,11 @@ struct cfi_rule {
 	};
 };
 
+static inline struct cfi_rule rule_at(int64_t offset)
+{
+	return (struct cfi_rule){.kind = RULE_AT, .offset = offset};
+}
+
 struct cfi_row {
 	struct cfi_rule cfa; /* its kind is RULE_IS or RULE_EXPRESSION_IS */
 	struct cfi_rule rules[ARCH_COLUMNS];

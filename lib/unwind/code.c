@@ -21,6 +21,9 @@
 #define PLTS_MAX 8
 #define EXITS_MAX 8
 
+/* Limit of the bytes that all searches for calls read: about 2 s. */
+#define SEARCHED_MAX ((uint64_t)1 << 31)
+
 enum part {
 	PART_EH_FRAME = 1,
 	PART_DEBUG_FRAME = 2,
@@ -56,6 +59,7 @@ struct code {
 	size_t exit_count;
 	VEC(uint64_t) starts; /* addresses of all named functions, ascending */
 	VEC(struct calls) calls; /* under the lock */
+	uint64_t searched;       /* bytes read for these */
 	char *problem; /* first error; under the lock */
 };
 
@@ -146,13 +150,37 @@ static struct image *open_file(struct code *code)
 	return NULL;
 }
 
+/* Limit of .dynamic; real ones have less than 1 KB. */
+#define DYNAMIC_MAX 65536
+
+/*
+ * Returns the entry point of a program or dynamic linker; 0: none. Linkers before binutils 2.38
+ * state the start of .text in each shared library.
+ */
+static uint64_t entry_of(const struct image *image)
+{
+	GElf_Ehdr file;
+	GElf_Shdr text, section = {0};
+	GElf_Dyn item;
+	if (!gelf_getehdr(image->elf, &file))
+		return 0;
+	bool is_program = image->type == ET_EXEC || image_section(image, ".interp", &section) ||
+			  !image_section(image, ".text", &text) || text.sh_addr != file.e_entry;
+	Elf_Scn *dynamic = is_program ? NULL : image_section(image, ".dynamic", &section);
+	if (section.sh_size > DYNAMIC_MAX)
+		dynamic = NULL;
+	Elf_Data *data = dynamic ? image_section_data(dynamic) : NULL;
+	for (int i = 0; data && !is_program && gelf_getdyn(data, i, &item); i++)
+		is_program = item.d_tag == DT_FLAGS_1 && item.d_un.d_val & DF_1_PIE;
+	return is_program ? file.e_entry : 0;
+}
+
 static void read_eh_frame(struct code *code)
 {
 	code->image = open_file(code);
 	if (!code->image)
 		return;
-	GElf_Ehdr elf_header;
-	code->entry = gelf_getehdr(code->image->elf, &elf_header) ? elf_header.e_entry : 0;
+	code->entry = entry_of(code->image);
 	add_error(code, call_frames_read_eh(&code->frames, code->image));
 	struct pclntab table;
 	struct sp_error *error = pclntab_read(code->image, &table);
@@ -398,7 +426,7 @@ static void search_calls(struct calls *calls, uint16_t machine, const uint8_t *b
 }
 
 /* Searches all code for calls. The caller holds code->lock and has read PART_TEXT. */
-static void search_text(const struct code *code, struct calls *calls)
+static void search_text(struct code *code, struct calls *calls)
 {
 	uint8_t bytes[16384 + 4];
 	vec_each (load, &code->image->loads) {
@@ -410,6 +438,9 @@ static void search_text(const struct code *code, struct calls *calls)
 				break;
 			search_calls(calls, code->image->machine, bytes, size, load->vaddr + at);
 			at += size;
+			code->searched += size;
+			if (code->searched > SEARCHED_MAX)
+				calls->count = CODE_CALLS_MAX + 1;
 		}
 	}
 }
@@ -425,7 +456,8 @@ size_t code_calls(const struct code *constant, uint64_t target, uint64_t ret[COD
 	pthread_mutex_lock(&code->lock);
 	while (i < code->calls.count && code->calls.items[i].target != target)
 		i++;
-	struct calls *added = i == code->calls.count ? vec_push(&code->calls) : NULL;
+	bool searches = i == code->calls.count && code->searched <= SEARCHED_MAX;
+	struct calls *added = searches ? vec_push(&code->calls) : NULL;
 	if (added) {
 		*added = (struct calls){.target = target};
 		search_text(code, added);

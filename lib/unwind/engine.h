@@ -45,8 +45,6 @@ struct unwind_engine {
 	/* Unwinds one stack; `limit` is above 0. */
 	struct unwind_result (*walk)(void *thread, const struct unwind_start *start,
 				     struct unwind_frame *frames, size_t limit);
-	/* Adds numbers of rows and misses; NULL: it has none. The caller counts the rest. */
-	void (*add_stats)(const void *thread, struct unwind_stats *stats);
 };
 
 extern const struct unwind_engine engine_cfi, engine_libunwind;

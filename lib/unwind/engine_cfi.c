@@ -15,6 +15,9 @@
 /* Limit of frames of unknown code that are followed to reach known code. */
 #define CHAIN_MAX 64
 
+/* Limit of `rows->work` for a stack: about 3 ms. A file can make each frame cost a millisecond. */
+#define WORK_MAX ((uint64_t)1 << 20)
+
 /* Limit of searches in a stack: after the first one, frames restore the frame pointer. */
 #define SEARCHES_MAX 4
 
@@ -212,16 +215,6 @@ static enum step full_cfa(struct cfi_walk *walk, const struct cfi_rule *rule, ui
 	}
 }
 
-static bool has_expression(const struct cfi_row *row)
-{
-	if (row->cfa.kind == RULE_EXPRESSION_IS)
-		return true;
-	for (size_t i = 0; i < ARCH_COLUMNS; i++)
-		if (row->rules[i].kind >= RULE_EXPRESSION_AT)
-			return true;
-	return false;
-}
-
 /* Computes the caller's registers by a full row, except ip and sp. */
 static void full_registers(struct cfi_walk *walk, const struct cfi_row *row, uint64_t cfa,
 			   struct frame_registers *ret)
@@ -246,7 +239,9 @@ static enum step step_full(struct cfi_walk *walk, const struct cfi_row *row)
 	const struct unwind_arch *arch = walk->arch;
 	struct frame_registers next;
 	uint64_t cfa, sp, ip;
-	walk->result->expressions += has_expression(row);
+	walk->rows->work += row->cfa.size;
+	for (size_t i = 0; i < ARCH_COLUMNS; i++)
+		walk->rows->work += row->rules[i].size; /* expressions alone */
 	walk->result->signals += row->is_signal;
 	enum step step = full_cfa(walk, &row->cfa, &cfa);
 	if (step != STEP_DONE)
@@ -307,9 +302,9 @@ static enum step read_record(struct cfi_walk *walk, uint64_t fp, uint64_t sp, st
 /* Returns whether frame pointers lead from unknown code to known code. */
 static bool leads_to_code(struct cfi_walk *walk)
 {
-	uint64_t fp = walk->registers.values[walk->arch->fp], sp = walk->sp;
 	if (!find_register(walk, walk->arch->fp))
 		return false;
+	uint64_t fp = walk->registers.values[walk->arch->fp], sp = walk->sp;
 	for (size_t i = 0; i < CHAIN_MAX; i++) {
 		struct record record;
 		if (read_record(walk, fp, sp, &record) != STEP_DONE)
@@ -576,9 +571,12 @@ static bool leave_entry_probe(struct cfi_walk *walk)
 	    !place_of(walk, ip - 1, &call))
 		return false;
 	call.ip = call.vaddr + 1;
-	if (!guess_call_target(&call, &target) || target == walk->ip)
+	if (!guess_call_target(&call, &target))
 		return false;
-	walk->ip = ip - 1 - call.vaddr + target;
+	target += ip - 1 - call.vaddr;
+	if (target == walk->ip)
+		return false;
+	walk->ip = target;
 	walk->result->count--;
 	return true;
 }
@@ -587,7 +585,8 @@ static enum step step(struct cfi_walk *walk, const struct row *row)
 {
 	enum step step;
 	uint64_t ip;
-	switch (row->kind) {
+	const enum row_kind kind = row->kind; /* `row` may move when another is looked up */
+	switch (kind) {
 	case ROW_SIMPLE:
 	case ROW_GO:
 		step = step_simple(walk, row);
@@ -605,11 +604,11 @@ static enum step step(struct cfi_walk *walk, const struct row *row)
 		walk->result->system_stack = true;
 		return STEP_DONE;
 	default:
-		if (row->kind == ROW_FRAME_POINTER && leave_entry_probe(walk))
+		if (kind == ROW_FRAME_POINTER && leave_entry_probe(walk))
 			return STEP_DONE;
-		if (row->kind == ROW_FRAME_POINTER && trampoline_return(walk, &ip))
+		if (kind == ROW_FRAME_POINTER && trampoline_return(walk, &ip))
 			return step_trampoline(walk, ip);
-		return step_by_frame_pointer(walk, row->kind != ROW_UNKNOWN);
+		return step_by_frame_pointer(walk, kind != ROW_UNKNOWN);
 	}
 	/* After a frame that was unwound by frame pointer, arm64's stack pointer is unknown. */
 	if (step == STEP_NO_INFO && !register_known(&walk->registers, walk->arch->sp))
@@ -708,15 +707,16 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		.result = &result,
 	};
 	enum step left = STEP_DONE;
+	const uint64_t work_end = walk.rows->work + WORK_MAX;
 	/* The first frame exists even after a call of NULL. */
 	while (left == STEP_DONE && (walk.ip != 0 || result.count == 0)) {
 		const struct row *row = row_of(&walk, walk.ip, walk.exact);
-		bool unmapped = row->kind == ROW_UNMAPPED;
+		bool unmapped = row->kind == ROW_UNMAPPED, no_code = row->kind == ROW_NO_CODE;
+		/* The row may move from here on, if there is no module. */
 		if (unmapped && result.count > 0 &&
 		    leave_return_probe(&walk, &frames[result.count - 1]))
 			continue;
-		/* The row's memory may be reused from here on, if there is no module. */
-		bool unknown = row->kind == ROW_NO_CODE || (unmapped && !leads_to_code(&walk));
+		bool unknown = no_code || (unmapped && !leads_to_code(&walk));
 		if (unknown && result.count > 0) {
 			result.blind = probes_page(&walk);
 			left = walk.method == UNWIND_BY_FRAME_POINTER || result.blind ? STEP_NO_INFO
@@ -732,6 +732,8 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		left = unknown	  ? STEP_NO_INFO
 		       : unmapped ? step_by_frame_pointer(&walk, true)
 				  : step(&walk, row);
+		if (left == STEP_DONE && walk.ip && walk.rows->work > work_end)
+			left = STEP_NO_INFO;
 	}
 	if (result.system_stack)
 		add_goroutine(&walk, start, frames, limit);
@@ -769,14 +771,6 @@ static void drop_code(void *arg)
 	rows_drop_code(arg);
 }
 
-static void add_stats(const void *arg, struct unwind_stats *stats)
-{
-	const struct rows *rows = arg;
-	stats->row_misses += rows->misses;
-	stats->rows += rows->made;
-	stats->distinct_rows += rows->store.items.count;
-}
-
 static const char *refuse(const char *arch)
 {
 	return arch_find(arch, PERF_SAMPLE_REGS_ABI_64) || arch_find(arch, PERF_SAMPLE_REGS_ABI_32)
@@ -791,5 +785,4 @@ const struct unwind_engine engine_cfi = {
 	.thread_free = thread_free,
 	.drop_code = drop_code,
 	.walk = walk_stack,
-	.add_stats = add_stats,
 };

@@ -13,11 +13,6 @@
 /* Alignment of arm64's stack pointer, and the space that the runtime takes for x30. */
 #define ARM64_ALIGN 16
 
-static struct cfi_rule rule_at(int64_t offset)
-{
-	return (struct cfi_rule){.kind = RULE_AT, .offset = offset};
-}
-
 static void set_x86(const struct code_place *place, int64_t moved, struct cfi_row *row)
 {
 	const struct unwind_arch *arch = place->arch;
@@ -48,7 +43,7 @@ static void set_arm64(const struct code_place *place, int64_t moved, bool inject
 	row->rules[arch->fp] = rule_at(-ARM64_ALIGN - arch->word);
 }
 
-enum go_row go_row_make(const struct code_place *place, struct cfi_row *ret)
+enum go_row go_row_make(const struct code_place *place, uint64_t *work, struct cfi_row *ret)
 {
 	const struct frame_sizes *sizes = code_go_frames(place->code);
 	const struct frame_sizes_function *function =
@@ -64,6 +59,8 @@ enum go_row go_row_make(const struct code_place *place, struct cfi_row *ret)
 		return GO_ROW_SWITCH;
 	const struct unwind_arch *arch = place->arch;
 	int32_t moved;
+	/* The table has few bytes for each instruction. */
+	*work += (place->vaddr - function->start) / 8;
 	if (sizes->word != arch->word || !frame_sizes_at(sizes, function, place->vaddr, &moved) ||
 	    moved < 0)
 		return GO_ROW_NONE;

@@ -11,4 +11,5 @@ enum go_row {
 	GO_ROW_SWITCH, /* a function that loads the stack pointer: its callers are on another stack */
 };
 
-enum go_row go_row_make(const struct code_place *place, struct cfi_row *ret);
+/* Adds the work of reading the table to *work. */
+enum go_row go_row_make(const struct code_place *place, uint64_t *work, struct cfi_row *ret);

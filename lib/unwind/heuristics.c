@@ -65,11 +65,6 @@ bool guess_starts_threads(const struct code_place *place)
 	       code_is_exit(place->code, place->ip + (uint64_t)distance);
 }
 
-static struct cfi_rule rule_at(int64_t offset)
-{
-	return (struct cfi_rule){.kind = RULE_AT, .offset = offset};
-}
-
 static struct cfi_rule cfa_at(uint8_t column, int64_t offset)
 {
 	return (struct cfi_rule){.kind = RULE_IS, .column = column, .offset = offset};

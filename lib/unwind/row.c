@@ -14,11 +14,6 @@ void row_store_deinit(struct row_store *store)
 	u64map_deinit(&store->by_content);
 }
 
-void row_store_clear(struct row_store *store)
-{
-	row_store_deinit(store);
-}
-
 uint32_t row_store_add(struct row_store *store, const struct row *row)
 {
 	uint64_t hash = hash_bytes(row, sizeof(*row));

@@ -45,7 +45,6 @@ struct row_store {
 #define ROWS_MAX 65536
 
 void row_store_deinit(struct row_store *store);
-void row_store_clear(struct row_store *store);
 
 /* Returns the index of a row, added if new; UINT32_MAX: out of memory, or ROWS_MAX is reached. */
 uint32_t row_store_add(struct row_store *store, const struct row *row);
@@ -95,8 +94,8 @@ static inline uint32_t row_cache_find(const struct row_cache *cache, uint32_t sp
 }
 
 /*
- * Rows that do not fit the compact form, each stored once. Indexes are valid until full_rows_clear();
- * clear the caches, too, then.
+ * Rows that do not fit the compact form, each stored once. Clear the caches
+ * when `items` is emptied.
  */
 struct full_rows {
 	VEC(struct cfi_row) items;

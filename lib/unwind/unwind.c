@@ -23,7 +23,6 @@ struct unwinder {
 	char *arch;
 	pthread_mutex_t lock;
 	VEC(struct unwind_thread *) threads;
-	struct unwind_stats gone; /* sums of freed threads */
 };
 
 struct unwind_thread {
@@ -31,7 +30,6 @@ struct unwind_thread {
 	void *state; /* the engine's state */
 	const struct unwind_arch *arch; /* description of `abi` */
 	uint64_t abi;
-	struct unwind_stats stats;
 };
 
 DEFINE_CLEANUP(struct unwinder *, unwinder_free)
@@ -102,19 +100,6 @@ static bool enlist(struct unwind_thread *thread)
 	return slot;
 }
 
-static void add_stats(struct unwind_stats *sum, const struct unwind_thread *thread)
-{
-	const struct unwind_stats *stats = &thread->stats;
-	sum->stacks += stats->stacks;
-	sum->frames += stats->frames;
-	sum->expressions += stats->expressions;
-	sum->frame_pointers += stats->frame_pointers;
-	for (size_t i = 0; i < UNWIND_END_COUNT; i++)
-		sum->ends[i] += stats->ends[i];
-	if (thread->state && thread->unwinder->engine->add_stats)
-		thread->unwinder->engine->add_stats(thread->state, sum);
-}
-
 struct unwind_thread *unwind_thread_new(struct unwinder *unwinder)
 {
 	CLEANUP(cleanup_unwind_thread_free) struct unwind_thread *thread =
@@ -139,7 +124,6 @@ void unwind_thread_free(struct unwind_thread *thread)
 			continue;
 		unwinder->threads.items[i] = *vec_last(&unwinder->threads);
 		unwinder->threads.count--;
-		add_stats(&unwinder->gone, thread);
 		break;
 	}
 	pthread_mutex_unlock(&unwinder->lock);
@@ -223,8 +207,8 @@ static bool is_replaced(const struct unwind_thread *thread, const struct unwind_
 	       !locator->locate(locator->arg, sample->view, ip).module;
 }
 
-static struct unwind_result unwind(struct unwind_thread *thread, const struct unwind_sample *sample,
-				   struct unwind_frame *frames, size_t limit)
+struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unwind_sample *sample,
+				  struct unwind_frame *frames, size_t limit)
 {
 	struct unwind_result nothing = {.end = UNWIND_NO_INFO};
 	struct unwind_start start = {0};
@@ -257,18 +241,6 @@ static struct unwind_result unwind(struct unwind_thread *thread, const struct un
 	return thread->unwinder->engine->walk(thread->state, &start, frames, limit);
 }
 
-struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unwind_sample *sample,
-				  struct unwind_frame *frames, size_t limit)
-{
-	struct unwind_result result = unwind(thread, sample, frames, limit);
-	thread->stats.stacks++;
-	thread->stats.frames += result.count;
-	thread->stats.expressions += result.expressions;
-	thread->stats.frame_pointers += result.frame_pointers;
-	thread->stats.ends[result.end]++;
-	return result;
-}
-
 void unwind_prefetch(const struct unwind_sample *sample)
 {
 	__builtin_prefetch(sample->registers.values);
@@ -277,12 +249,4 @@ void unwind_prefetch(const struct unwind_sample *sample)
 	size_t size = sample->stack.size < PREFETCH_SIZE ? sample->stack.size : PREFETCH_SIZE;
 	for (size_t at = 0; at < size; at += LINE)
 		__builtin_prefetch(sample->stack.bytes + at);
-}
-
-struct unwind_stats unwinder_stats(const struct unwinder *unwinder)
-{
-	struct unwind_stats sum = unwinder->gone;
-	vec_each (thread, &unwinder->threads)
-		add_stats(&sum, *thread);
-	return sum;
 }

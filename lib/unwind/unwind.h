@@ -133,7 +133,6 @@ struct unwind_result {
 			      * copy of this stack has it, however large */
 	bool system_stack;   /* COMPLETE: Go's runtime changed to this stack, which is a thread's (its g0);
 			      * the callers, if there are any, are on a goroutine's */
-	uint32_t expressions;    /* number of frames that needed a DWARF expression */
 	/* Number of frames unwound by frame pointer, without unwind information. */
 	uint32_t frame_pointers;
 	uint32_t searches;       /* number of frame pointers that were not recorded, and found in the stack */
@@ -172,10 +171,3 @@ size_t unwinder_drop_files(struct unwinder *unwinder, bool all);
  * file; the unwinder owns it. NULL: it can, or it was never needed.
  */
 const char *unwinder_problem(struct unwinder *unwinder, const struct module *module);
-
-/* Numbers of the unwinder's work, summed over its threads, which must not be running. */
-struct unwind_stats {
-	uint64_t stacks, frames, expressions, frame_pointers, row_misses, rows, distinct_rows;
-	uint64_t ends[UNWIND_END_COUNT];
-};
-struct unwind_stats unwinder_stats(const struct unwinder *unwinder);

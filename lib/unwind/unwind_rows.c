@@ -301,7 +301,7 @@ struct location rows_locate(const struct rows *rows, uint32_t view, uint64_t ip)
 
 static void clear_rows(struct rows *rows)
 {
-	row_store_clear(&rows->store);
+	row_store_deinit(&rows->store);
 	row_cache_clear(&rows->by_ip);
 	row_cache_clear(&rows->by_module);
 }
@@ -345,10 +345,14 @@ static bool is_trampoline(const struct code_place *place, struct cfi_row *ret)
 	       cfi_row_make(place->arch, &entry, place->ip, ret);
 }
 
+/* Work of searching the code before a place. */
+#define UNKNOWN_WORK 1024
+
 static void make_unknown(struct rows *rows, const struct code_place *place,
 			 struct row *ret)
 {
 	struct cfi_row full;
+	rows->work += UNKNOWN_WORK;
 	if (guess_is_start(place) || guess_starts_threads(place))
 		ret->kind = ROW_OUTERMOST;
 	else if (is_trampoline(place, &full) || guess_sigreturn(place, &full) ||
@@ -377,7 +381,7 @@ static bool row_of_entry(const struct code_place *place, const struct cfi_entry 
 static bool make_go_row(struct rows *rows, const struct code_place *place, struct row *ret)
 {
 	struct cfi_row full;
-	switch (go_row_make(place, &full)) {
+	switch (go_row_make(place, &rows->work, &full)) {
 	case GO_ROW_FRAME:
 		set_full(rows, place->arch, &full, ret);
 		return true;
@@ -399,7 +403,6 @@ static void make_row(struct rows *rows, const struct code *code,
 	struct code_place place = {.arch = arch, .code = code};
 	struct cfi_entry entry;
 	struct cfi_row full;
-	rows->made++;
 	if (code_is_blind(code)) {
 		ret->kind = ROW_FRAME_POINTER;
 		return;
@@ -415,6 +418,7 @@ static void make_row(struct rows *rows, const struct code *code,
 	bool trampoline = location->module->kind == MODULE_VDSO && !arch->calls_push &&
 			  guess_sigreturn(&place, &full);
 	bool found = !trampoline && code_find_cfi(code, arch, place.vaddr, &entry);
+	rows->work += found ? entry.initial.size + entry.program.size : 0;
 	/*
 	 * The entry of a program's first function may lack the mark of an outermost function, if it
 	 * is in C.
@@ -439,7 +443,6 @@ static void make_generated(struct rows *rows, const struct unwind_arch *arch,
 	struct cfi_entry entry;
 	struct cfi_row full;
 	uint64_t offset = 0;
-	rows->made++;
 	ret->kind = ROW_FRAME_POINTER;
 	if (!files->generated(files->generated_arg, location->module, location->pid,
 			      location->offset, &found) ||
@@ -451,6 +454,7 @@ static void make_generated(struct rows *rows, const struct unwind_arch *arch,
 	};
 	for (int i = 0; i < GENERATED_ENTRIES_MAX && cfi_next(&section, &offset, &entry); i++)
 		if (found.vaddr >= entry.start && found.vaddr - entry.start < entry.size) {
+			rows->work += entry.initial.size + entry.program.size;
 			if (cfi_row_make(arch, &entry, found.vaddr, &full))
 				set_full(rows, arch, &full, ret);
 			return;
@@ -533,7 +537,6 @@ static struct row content_of(struct rows *rows, const struct rows_address *addre
 
 const struct row *rows_find_slow(struct rows *rows, const struct rows_address *address)
 {
-	rows->misses++;
 	rows->spare = content_of(rows, address);
 	/* Its key would be the key of another address. */
 	if (rows_has_key_bits(address->pc))

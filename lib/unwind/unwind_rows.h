@@ -19,7 +19,7 @@ struct rows {
 	struct row_store store;
 	struct full_rows full;
 	VEC(const struct code *) codes; /* code by module->index; NULL: not needed yet */
-	uint64_t misses, made;
+	uint64_t work; /* bytes of files that were interpreted: instructions, expressions, code */
 	uint64_t calls[ROWS_CALLS]; /* hashes of (view, ip); odd: the address follows a call */
 	struct go_call go_calls[GO_CALLS];
 	struct row spare; /* row that is returned if there is no memory to store it */

@@ -48,7 +48,7 @@ struct sp_unwinder_thread {
 	uint64_t last_ip; /* address of the code in which the last stack ended */
 	size_t limit;
 	char *reason;
-	struct window windows[WINDOWS];
+	struct window windows[WINDOWS + 1]; /* the last one: the page of `sp` */
 };
 
 DEFINE_CLEANUP(struct sp_unwinder_thread *, sp_unwinder_thread_free)
@@ -73,7 +73,8 @@ static void read_window(const struct sp_unwinder_thread *thread, uint64_t number
 static const struct window *window_of(struct sp_unwinder_thread *thread, uint64_t address)
 {
 	uint64_t number = address / PAGE;
-	struct window *window = &thread->windows[number % WINDOWS];
+	size_t place = number == thread->sp / PAGE ? WINDOWS : number % WINDOWS;
+	struct window *window = &thread->windows[place];
 	if (window->number != number)
 		read_window(thread, number, window);
 	return window;
@@ -106,7 +107,7 @@ static struct sp_bytes begin(struct sp_unwinder_thread *thread,
 			     const struct sp_unwinder_memory *memory)
 {
 	thread->memory = memory;
-	for (size_t i = 0; i < WINDOWS; i++)
+	for (size_t i = 0; i <= WINDOWS; i++)
 		thread->windows[i].number = NO_PAGE;
 	if (!find_register(registers, thread->unwinder->sp_number, &thread->sp))
 		return (struct sp_bytes){0};

@@ -99,6 +99,12 @@ static void test_reading(struct sp_ctx *ctx)
 	METER *kept = open_meter(ctx, &(struct sp_meter_options){.events = FAULTS,
 								 .flags = SP_METER_KEEP_ON_EXEC});
 	tap_result(!(fcntl(sp_meter_fd(kept, 0), F_GETFD) & FD_CLOEXEC), "or do not, if asked");
+	const struct sp_meter_options refused = {.events = "duration_time," FAULTS};
+	struct sp_meter *none = NULL;
+	int before = fcntl(0, F_GETFD);
+	struct sp_error *error = open_sized(ctx, &refused, &none);
+	tap_result(error && fcntl(0, F_GETFD) == before, "a failure closes no descriptor 0");
+	sp_error_free(error);
 }
 
 /* Every read format, alone and as a group. */
@@ -561,6 +567,17 @@ static void test_rings_of_others(struct sp_ctx *ctx)
 	fault(10);
 	tap_need(sp_meter_read(member, &count));
 	tap_result(waited && about(count.value, 10), "a member runs with its leader");
+	METER *pair = open_meter(ctx, &(struct sp_meter_options){.events = "task-clock:u," FAULTS,
+								 .flags = SP_METER_DISABLED});
+	METER *third = open_meter(ctx, &(struct sp_meter_options){.events = FAULTS,
+								  .leader = pair});
+	struct sp_count counts[2];
+	tap_need(sp_meter_enable(pair, SP_METER_GROUP));
+	fault(10);
+	tap_need(sp_meter_read(pair, counts));
+	tap_need(sp_meter_read(third, &count));
+	tap_result(about(counts[1].value, 10) && about(count.value, 10),
+		   "a group of two is read that a third has joined");
 }
 
 static void test_filters(struct sp_ctx *ctx)

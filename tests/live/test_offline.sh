@@ -114,12 +114,14 @@ count() {
 	comment "$(cat "$tmp/err")"
 	[ "$(cat $online)" = 1 ] || echo 1 >$online
 }
-count "here off there on new" -a -e cpu-clock
-check "stat -a: ends well" test "$status" = 0
-check "stat -a: it is said" grep -q 'CPU 1: it was offline' "$tmp/err"
-msec=$(awk '/cpu-clock/ { print int($1) }' "$tmp/err")
-elapsed=$(awk '/elapsed/ { print int($1 * 1000) }' "$tmp/err")
-# Both CPUs, but for the 0.4 s that one was off, and what it takes to switch it.
-check "stat -a: what ran there then is counted ($msec ms in $elapsed)" \
-	test "$msec" -ge $((elapsed * 2 - 1000))
+for events in cpu-clock '{cpu-clock,page-faults}'; do
+	count "here off there on new" -a -e "$events"
+	check "stat -a $events: ends well" test "$status" = 0
+	check "stat -a $events: it is said" grep -q 'CPU 1: it was offline' "$tmp/err"
+	msec=$(awk '/cpu-clock/ { print int($1) }' "$tmp/err")
+	elapsed=$(awk '/elapsed/ { print int($1 * 1000) }' "$tmp/err")
+	# Both CPUs, but for the 0.4 s that one was off, and what it takes to switch it.
+	check "stat -a $events: what ran there then is counted ($msec ms in $elapsed)" \
+		test "$msec" -ge $((elapsed * 2 - 1000))
+done
 finish

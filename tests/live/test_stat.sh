@@ -82,6 +82,8 @@ fi
 between "0.3 s of CPU time are counted" "$(counted "$tmp/err" task-clock)" 290 400
 "$SPROF" stat -x, -e duration_time sleep 0.2 2>"$tmp/err"
 between "so is the time" "$(counted "$tmp/err" duration_time)" 200000000 2000000000
+"$SPROF" stat -x, -e '{duration_time,task-clock}' "$workload/proportions" 0.3 2>"$tmp/err" >/dev/null
+between "a group may begin with the time" "$(counted "$tmp/err" task-clock)" 290 400
 "$SPROF" stat -x, -D 300 -e task-clock "$workload/proportions" 0.5 2>"$tmp/err" >/dev/null
 between "what comes before the delay is not" "$(counted "$tmp/err" task-clock)" 1 495
 
@@ -89,6 +91,8 @@ between "what comes before the delay is not" "$(counted "$tmp/err" task-clock)" 
 busy=$!
 "$SPROF" stat -x, -e task-clock -p $busy sleep 0.3 2>"$tmp/err"
 between "a process that runs is counted" "$(counted "$tmp/err" task-clock)" 20 400
+"$SPROF" stat -x, -e task-clock -p $busy,$busy sleep 0.3 2>"$tmp/err"
+between "given twice, it is counted once" "$(counted "$tmp/err" task-clock)" 20 400
 "$SPROF" stat --per-thread -x, -e task-clock -p $busy sleep 0.1 2>"$tmp/err"
 check "by its threads, too" grep -q "^proportions-$busy,[0-9.]*,msec,task-clock," "$tmp/err"
 (sleep 2; kill $busy) &

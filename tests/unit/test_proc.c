@@ -85,6 +85,8 @@ TEST(maps_paths)
 	ck_assert_ptr_null(next(maps));
 }
 
+DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
+
 TEST(maps_long_paths)
 {
 	char text[8192];
@@ -92,7 +94,59 @@ TEST(maps_long_paths)
 	memset(text + size, 'x', 6000);
 	strcpy(text + size + 6000, "\n");
 	MAPS *maps = parse(text, MAPS_ALL);
-	ck_assert_uint_eq(strlen(next(maps)->path), 6001);
+	const struct maps_entry *entry = next(maps);
+	ck_assert_uint_eq(strlen(entry->path), 6001);
+	struct sp_mmap mmap;
+	char *room;
+	ok_or_fail(maps_entry_mmap(entry, 1, &mmap, &room));
+	ck_assert_str_eq(mmap.filename, "//toolong");
+	ck_assert_ptr_null(room);
+}
+
+/* Maps code of a file with a path above PATH_MAX, and removes the file. Returns its address. */
+static void *map_long_path(void)
+{
+	char top[] = "/tmp/sprof-test-XXXXXX", name[251];
+	enum { DEPTH = 20 };
+	int folders[DEPTH + 1];
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	ck_assert_ptr_nonnull(mkdtemp(top));
+	folders[0] = open(top, O_RDONLY | O_DIRECTORY);
+	for (int i = 0; i < DEPTH; i++) {
+		ck_assert_int_eq(mkdirat(folders[i], name, 0700), 0);
+		folders[i + 1] = openat(folders[i], name, O_RDONLY | O_DIRECTORY);
+	}
+	int fd = openat(folders[DEPTH], "code", O_RDWR | O_CREAT | O_EXCL, 0700);
+	ck_assert_int_eq(ftruncate(fd, 4096), 0);
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	ck_assert(code != MAP_FAILED);
+	close(fd);
+	unlinkat(folders[DEPTH], "code", 0);
+	for (int i = DEPTH; i-- > 0;) {
+		close(folders[i + 1]);
+		unlinkat(folders[i], name, AT_REMOVEDIR);
+	}
+	close(folders[0]);
+	rmdir(top);
+	return code;
+}
+
+TEST(maps_beyond_a_long_path_are_read)
+{
+	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = NULL;
+	uint64_t code = (uintptr_t)map_long_path();
+	MAPS *maps = NULL;
+	bool found = false;
+	ok_or_fail(sp_ctx_new(&ctx));
+	ok_or_fail(maps_open(ctx, getpid(), 0, MAPS_EXECUTABLE, &maps));
+	for (const struct maps_entry *entry; (entry = next(maps));) {
+		CLEANUP_FREE char *room = NULL;
+		struct sp_mmap mmap;
+		ok_or_fail(maps_entry_mmap(entry, getpid(), &mmap, &room));
+		found |= entry->start == code && !strcmp(mmap.filename, "//toolong");
+	}
+	ck_assert(found);
 }
 
 TEST(maps_filter_takes_executable_ones)
@@ -142,8 +196,6 @@ TEST(maps_of_no_process)
 	ok_or_fail(maps_open(root.ctx, 7, 8, MAPS_EXECUTABLE, &made_up));
 	ck_assert_str_eq(next(made_up)->path, "/b");
 }
-
-DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
 
 /* A child that waits until it is killed. */
 static pid_t waiting_child(void)

@@ -3,7 +3,11 @@
 
 #include "root.h"
 
-#define PLACES CLEANUP(stat_places_deinit) struct stat_places
+static void places_deinit(struct stat_places *places)
+{
+	vec_deinit(places);
+}
+#define PLACES CLEANUP(places_deinit) struct stat_places
 
 /* Four CPUs, two threads a core, two cores a die; CPU 3's files are missing. */
 static void put_machine(struct root *root)

@@ -194,6 +194,36 @@ TEST(ends_have_reasons)
 	world_stop(&world);
 }
 
+/* Code without a module is followed to known code, over more pages than are kept. */
+TEST(long_chains_of_frame_pointers_are_whole)
+{
+	enum { COUNT = 37, DISTANCE = 1024, JIT = 0x500000 };
+	static struct made_go made;
+	static uint64_t words[(COUNT + 1) * DISTANCE / 8];
+	struct world world;
+	struct memory memory = {.start = SP, .bytes = (const uint8_t *)words,
+				.size = sizeof(words)};
+	struct registers registers = {0};
+	made = (struct made_go){.layout = PCLNTAB_1_20, .word = 8, .machine = EM_X86_64};
+	made_go_init(&made);
+	world_start(&world, "x86_64", 0);
+	add_made_program(&world, &made);
+	for (unsigned int i = 0; i < COUNT; i++) {
+		words[i * DISTANCE / 8 + 2] = SP + 16 + (i + 1) * DISTANCE;
+		words[i * DISTANCE / 8 + 3] = i + 1 < COUNT ? JIT + i + 1 : LOADED + 0x101;
+	}
+	set_register(&registers, 6, SP + 16);
+	set_register(&registers, 7, SP);
+	set_register(&registers, 8, JIT);
+	struct sp_unwinder_stack stack = unwind(&world, &registers, &memory);
+	ck_assert_int_eq(stack.end, SP_UNWINDER_COMPLETE);
+	ck_assert_uint_eq(stack.count, COUNT + 1);
+	for (unsigned int i = 0; i < COUNT; i++)
+		ck_assert_uint_eq(world.frames[i].ip, JIT + i);
+	ck_assert_uint_eq(world.frames[COUNT].ip, LOADED + 0x101);
+	world_stop(&world);
+}
+
 /* Each frame costs a limited number of reads, whatever is read. */
 TEST(hostile_memory_is_bounded)
 {

@@ -33,11 +33,10 @@ static void must(struct sp_error *error)
 static void print_stack(struct dumps *dumps, const struct dump *dump,
 			const struct unwind_frame *frames, const struct unwind_result *result)
 {
-	printf("%u/%u at %lu %s missing %lx sp %lx size %zu expr %u fp %u sig %u\n", dump->pid, dump->tid,
+	printf("%u/%u at %lu %s missing %lx sp %lx size %zu fp %u sig %u\n", dump->pid, dump->tid,
 	       (long)dump->time_ns, ends[result->end], (long)result->missing,
 	       result->count ? (long)frames[0].sp : 0,
-	       dump->sample.stack.size, result->expressions, result->frame_pointers,
-	       result->signals);
+	       dump->sample.stack.size, result->frame_pointers, result->signals);
 	for (size_t i = 0; i < result->count; i++) {
 		struct location location = machine_locate(dumps->machine, dump->sample.view,
 							  PERF_RECORD_MISC_USER, frames[i].ip);
@@ -83,6 +82,7 @@ int main(int argc, char **argv)
 	must(dumps_unwinder(&dumps, argc > 2 ? argv[2] : NULL, &unwinder));
 	struct unwind_thread *thread = unwind_thread_new(unwinder);
 	static struct unwind_frame frames[FRAMES];
+	uint64_t stacks = 0, frame_pointers = 0, how[UNWIND_END_COUNT] = {0};
 	struct resolver_options resolver_options = {0};
 	struct resolver *resolver;
 	must(resolver_new(dumps.ctx, &resolver_options, &resolver));
@@ -94,6 +94,9 @@ int main(int argc, char **argv)
 			struct unwind_result result =
 				unwind_stack(thread, &list.items[i].sample, frames, FRAMES);
 			count += result.count;
+			stacks++;
+			how[result.end]++;
+			frame_pointers += result.frame_pointers;
 			if (verbose)
 				print_stack(&dumps, &list.items[i], frames, &result);
 			if (folded)
@@ -103,13 +106,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "round %d: %zu stacks, %lu frames, %.1f ms, %.1f ns a frame\n", round,
 			list.count, (long)count, (double)ns / 1e6, (double)ns / (double)count);
 	}
-	struct unwind_stats stats = unwinder_stats(unwinder);
 	for (size_t i = 0; i < UNWIND_END_COUNT; i++)
-		fprintf(stderr, "%s %lu (%.3f%%)  ", ends[i], (long)stats.ends[i],
-			100.0 * (double)stats.ends[i] / (double)stats.stacks);
-	fprintf(stderr, "\nexpressions %lu frame pointers %lu misses %lu rows %lu distinct %lu\n",
-		(long)stats.expressions, (long)stats.frame_pointers, (long)stats.row_misses,
-		(long)stats.rows, (long)stats.distinct_rows);
+		fprintf(stderr, "%s %lu (%.3f%%)  ", ends[i], (long)how[i],
+			100.0 * (double)how[i] / (double)stacks);
+	fprintf(stderr, "\nframe pointers %lu\n", (long)frame_pointers);
 	resolver_free(resolver);
 	unwind_thread_free(thread);
 	unwinder_free(unwinder);

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "base/cleanup.h"
-#include "ring/backward.h"
 
 /* Size of a metadata record with the longest path. */
 #define PATH_RECORD_MAX 4352
@@ -57,8 +57,9 @@ struct sp_error *ring_bank_map(struct ring_bank *bank, size_t metadata_bytes, si
 	for (size_t i = 0; i < bank->count && !error; i++)
 		error = ring_map(&bank->metadata[i], bank->places[i].metadata_fd, metadata_bytes);
 	for (size_t i = 0; i < bank->count && !error; i++)
-		error = (bank->overwrites ? backward_map : ring_map)(
-			&bank->samples[i], bank->places[i].samples_fd, sample_bytes);
+		error = ring_map_protected(&bank->samples[i], bank->places[i].samples_fd,
+					   sample_bytes,
+					   PROT_READ | (bank->overwrites ? 0 : PROT_WRITE));
 	if (error)
 		unmap(bank);
 	return error;

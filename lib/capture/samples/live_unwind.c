@@ -692,7 +692,6 @@ void live_unwind_counts(const struct live_unwind *live_unwind, struct live_unwin
 	*ret = (struct live_unwind_counts){
 		.stacks = live_unwind->stacks,
 		.cpu_ns = pool_cpu_ns(live_unwind->pool),
-		.unwinder = unwinder_stats(live_unwind->unwinder),
 		.files_forgotten = live_unwind->forgotten,
 		.maps_dropped = live_counts(live_unwind->live).dropped,
 	};

@@ -110,7 +110,6 @@ struct live_unwind_counts {
 	uint64_t prefaulted, refused;
 	uint32_t refused_pid;
 	uint64_t cpu_ns;
-	struct unwind_stats unwinder;
 	struct python_counts python;
 	uint64_t maps_dropped;     /* number of views that lost their mappings */
 	uint64_t files_forgotten;  /* closed files of modules, read again if they are needed */
