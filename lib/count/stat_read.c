@@ -90,10 +90,10 @@ static uint64_t last_reading_ns(const struct sp_stat *stat)
 static bool is_offline(const struct sp_stat *stat, const struct count_unit *unit,
 		     struct stat_cpu *cpu)
 {
-	struct offline_cpu seen = {.seen_ns = cpu->seen_ns, .time_on_ns = cpu->enabled_ns};
+	struct hotplug_cpu seen = {.read_ns = cpu->seen_ns, .enabled_ns = cpu->enabled_ns};
 	uint64_t since_ns, values[2], now_ns = last_reading_ns(stat);
 	if (now_ns <= cpu->seen_ns ||
-	    !offline_cpu_is_short(&seen, now_ns, unit->now.enabled_ns, &since_ns))
+	    !hotplug_cpu_stopped(&seen, now_ns, unit->now.enabled_ns, &since_ns))
 		return false;
 	/* Value (or number of values), and enabled time. */
 	if (read(unit->fd, stat->buffer, 3 * sizeof(uint64_t)) < (ssize_t)sizeof(values) ||
