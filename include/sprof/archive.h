@@ -73,7 +73,11 @@ SP_API struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,
 				   const struct sp_archive_options *options,
 				   struct sp_archive_summary *ret) SP_MUST_CHECK;
 
-/* Reads what a recording stores; all numbers are 0 if that is nothing. SP_ERROR_FORMAT if it is damaged. */
+/*
+ * Reads the summary of the names and files that a recording stores; zeroed if it stores none. The
+ * members `denied` and `shown_arguments` are always 0. Fails with SP_ERROR_FORMAT if the stored
+ * names are damaged.
+ */
 SP_API struct sp_error *sp_archive_read(const struct sp_reader *reader,
 					struct sp_archive_summary *ret) SP_MUST_CHECK;
 

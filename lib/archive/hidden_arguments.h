@@ -5,8 +5,8 @@
 #include <sprof/reader.h>
 
 /*
- * Overwrites all words but the program's and names of files with asterisks, in the file `fd`, which
- * `reader` reads; so in the recorder's command line, after its options. *left_ret: command lines
- * that stay: an older recorder compressed them.
+ * Overwrites words of command lines with asterisks in the file `fd`, which `reader` reads. Programs
+ * and names of files stay, and the recorder's own options if they can be separated. *left_ret:
+ * number of command lines that stay: an older recorder compressed them, or the file was changed.
  */
 struct sp_error *arguments_hide(struct sp_reader *reader, int fd, size_t *left_ret) SP_MUST_CHECK;

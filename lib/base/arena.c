@@ -29,8 +29,8 @@ void arena_deinit(struct arena *arena)
 	*arena = (struct arena){0};
 }
 
-/* Allocates aligned memory: on some 32-bit machines malloc() aligns to 8 only. */
-static void *alloc_aligned(size_t size)
+/* Allocates zeroed, aligned memory: on some 32-bit machines calloc() aligns to 8 only. */
+static void *calloc_aligned(size_t size)
 {
 	if (alignof(max_align_t) >= ALIGNMENT)
 		return calloc(1, size);
@@ -45,7 +45,7 @@ static struct arena_block *block_new(size_t size)
 {
 	struct arena_block *block = NULL;
 	if (size <= SIZE_MAX - sizeof(*block) - ALIGNMENT)
-		block = alloc_aligned(sizeof(*block) + size);
+		block = calloc_aligned(sizeof(*block) + size);
 	return block;
 }
 

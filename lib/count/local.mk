@@ -10,6 +10,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/count/stat_places.c \
 	lib/count/stat.c lib/count/stat.h \
 	lib/count/stat_events.c \
+	lib/count/stat_hotplug.c \
 	lib/count/stat_open.c \
 	lib/count/stat_read.c
 UNIT_TESTS += \

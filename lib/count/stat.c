@@ -323,13 +323,13 @@ struct sp_error *sp_stat_enable(struct sp_stat *stat)
 		stat->start_ns = stat_now_ns();
 	stat->enabled_once = true;
 	struct sp_error *error = switch_all(stat, PERF_EVENT_IOC_ENABLE);
-	stat_cpus_switched(stat, true);
+	stat_watch_cpus(stat, true);
 	return error;
 }
 
 struct sp_error *sp_stat_disable(struct sp_stat *stat)
 {
-	stat_cpus_switched(stat, false);
+	stat_watch_cpus(stat, false);
 	return switch_all(stat, PERF_EVENT_IOC_DISABLE);
 }
 

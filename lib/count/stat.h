@@ -14,6 +14,7 @@
 #include <sprof/private/command.h>
 #include <sprof/stat.h>
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/vec.h"
 #include "capture/tasks/workload.h"
 #include "count/estimate.h"
@@ -76,10 +77,10 @@ struct target {
 
 /* A CPU that is counted. */
 struct stat_cpu {
-	uint64_t seen_ns;    /* CLOCK_MONOTONIC of the last reading */
-	uint64_t enabled_ns; /* enabled time of its counters at that moment */
-	uint64_t gone_ns;
-	bool gone;
+	uint64_t read_ns;    /* CLOCK_MONOTONIC of the last reading while the CPU was online */
+	uint64_t enabled_ns; /* enabled time of its counters at that reading */
+	uint64_t gone_ns;    /* when the CPU went offline */
+	bool gone;           /* offline, or its counters were not opened again yet */
 };
 
 /* Options, with the defaults of groups that were not given. */
@@ -119,7 +120,7 @@ struct sp_stat {
 	bool multiplexed, may_multiplex;
 	bool counts;                    /* counters are enabled */
 	struct stat_cpu *cpu_states;    /* one for each target of a whole CPU; NULL: not read yet */
-	uint32_t absences;              /* number of reported absences */
+	uint32_t offline_notes;         /* number of notes about offline CPUs */
 };
 
 /* Makes events and counters of the options. */
@@ -134,13 +135,22 @@ struct sp_error *stat_open(struct sp_stat *stat) SP_MUST_CHECK;
  */
 int stat_open_again(struct sp_stat *stat, size_t index, const struct target *target, size_t unit);
 
-/* Notes when all counters were enabled or disabled. */
-void stat_cpus_switched(struct sp_stat *stat, bool on);
+/* Call it when the counters are enabled (`on`) or disabled: only between, hotplug is detected. */
+void stat_watch_cpus(struct sp_stat *stat, bool on);
+
+/*
+ * Notes CPUs that went offline, and opens their counters again when they are back. Call it after
+ * each reading.
+ */
+struct sp_error *stat_check_cpus(struct sp_stat *stat) SP_MUST_CHECK;
 
 /* Marks in the names of all events that the kernel is excluded: "cycles:u". */
 struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index) SP_MUST_CHECK;
 
-uint64_t stat_now_ns(void);
+static inline uint64_t stat_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
 
 static inline bool counter_is_leader(const struct sp_stat *stat, size_t index)
 {

@@ -51,6 +51,7 @@ static void find_cache(const struct sp_ctx *ctx, uint32_t cpu, uint32_t level,
 	}
 }
 
+/* Sets the node with the CPU; 0 if none lists it. Fails only when out of memory. */
 static struct sp_error *find_node(const struct sp_numa_node *nodes, size_t count, uint32_t cpu,
 				  struct sp_stat_place *place)
 {
@@ -70,7 +71,7 @@ static struct sp_error *find_node(const struct sp_numa_node *nodes, size_t count
 	return NULL;
 }
 
-/* Sets all numbers of the CPU, then removes those that the aggregation does not distinguish. */
+/* Sets those numbers of the CPU that the aggregation distinguishes; the others stay -1. */
 static struct sp_error *place_of_cpu(const struct sp_ctx *ctx, enum sp_stat_aggregate aggregate,
 				     uint32_t cache_level, uint32_t cpu,
 				     const struct sp_numa_node *nodes, size_t node_count,
@@ -125,13 +126,15 @@ struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp
 	struct sp_numa_node *nodes = NULL;
 	size_t node_count = 0;
 	struct sp_error *error = NULL;
-	CLEANUP_FREE struct sp_stat_place *of = calloc(cpu_count + 1, sizeof(*of));
-	NEED(of && vec_reserve(places, cpu_count + 1));
+	CLEANUP_FREE struct sp_stat_place *cpu_places =
+		calloc(cpu_count + 1, sizeof(*cpu_places));
+	NEED(cpu_places && vec_reserve(places, cpu_count + 1));
 	if (aggregate == SP_STAT_NODE)
 		error = topology_read_nodes(ctx, &arena, &nodes, &node_count);
 	for (size_t i = 0; i < cpu_count && !error; i++) {
-		error = place_of_cpu(ctx, aggregate, cache_level, cpus[i], nodes, node_count, &of[i]);
-		*vec_push(places) = of[i];
+		error = place_of_cpu(ctx, aggregate, cache_level, cpus[i], nodes, node_count,
+				     &cpu_places[i]);
+		*vec_push(places) = cpu_places[i];
 	}
 	if (error)
 		return error;
@@ -146,8 +149,8 @@ struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp
 
 	for (size_t i = 0; i < cpu_count; i++) {
 		const struct sp_stat_place *found =
-			bsearch(&of[i], places->items, places->count, sizeof(*places->items),
-				place_compare);
+			bsearch(&cpu_places[i], places->items, places->count,
+				sizeof(*places->items), place_compare);
 		place_of[i] = found - places->items;
 	}
 	return NULL;

@@ -3,161 +3,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
-#include "base/clock.h"
-#include "capture/event_control/cpu_hotplug.h"
 #include "count/stat.h"
-
-/*
- * CPU hotplug while counting: the kernel removes the counters of an offline CPU for good, as it
- * does with events that sample (event_control/cpu_hotplug.h). Their enabled time stops, although
- * they were not disabled. They are opened again as soon as the kernel accepts them, and continue
- * from the earlier counts.
- */
-
-/* Limit on notes about CPUs that were offline. */
-#define NOTES_MAX 32
-
-/*
- * Returns the first counter on that CPU. All of a CPU's counters have been enabled for the same
- * time.
- */
-static const struct count_unit *unit_of(const struct sp_stat *stat, size_t target)
-{
-	for (size_t i = 0; i < stat->counter_count; i++) {
-		const struct counter *counter = &stat->counters[i];
-		/* A counter of some CPUs has other indexes. */
-		bool all = counter->unit_count == stat->targets.count && !counter->spec->cpus;
-		if (all && counter_is_leader(stat, i) && counter->cgroup_fd < 0 &&
-		    counter->units[target].fd >= 0)
-			return &counter->units[target];
-	}
-	return NULL;
-}
-
-void stat_cpus_switched(struct sp_stat *stat, bool on)
-{
-	uint64_t now_ns = stat_now_ns();
-	stat->counts = on;
-	if (!stat->cpu_wide || !on)
-		return;
-	if (!stat->cpu_states)
-		stat->cpu_states = calloc(stat->targets.count + 1, sizeof(*stat->cpu_states));
-	for (size_t i = 0; stat->cpu_states && i < stat->targets.count; i++) {
-		const struct count_unit *unit = unit_of(stat, i);
-		stat->cpu_states[i].seen_ns = now_ns;
-		stat->cpu_states[i].enabled_ns = unit ? unit->now.enabled_ns : 0;
-	}
-}
-
-static double since_start(const struct sp_stat *stat, uint64_t ns)
-{
-	return ns > stat->start_ns ? (double)(ns - stat->start_ns) / 1e9 : 0;
-}
-
-/* Notes that a CPU was offline until `back_ns`; 0: it still is. */
-static struct sp_error *note_absence(struct sp_stat *stat, size_t target, uint64_t back_ns)
-{
-	const struct stat_cpu *cpu = &stat->cpu_states[target];
-	char what[64], done[160];
-	if (stat->absences++ >= NOTES_MAX)
-		return NULL;
-	snprintf(what, sizeof(what), "CPU %d", stat->targets.items[target].cpu);
-	if (back_ns)
-		snprintf(done, sizeof(done), "it is not counted from %.2f s to %.2f s",
-			 since_start(stat, cpu->gone_ns), since_start(stat, back_ns));
-	else
-		snprintf(done, sizeof(done), "it is not counted from %.2f s on, until it is back",
-			 since_start(stat, cpu->gone_ns));
-	return event_notes_add(&stat->notes, what, done, "it was offline", NULL);
-}
-
-/*
- * Returns the time of the last reading; after the end, when counters are disabled, the time of the
- * end.
- */
-static uint64_t last_reading_ns(const struct sp_stat *stat)
-{
-	return stat->stopped && stat->end_ns < stat->read_ns ? stat->end_ns : stat->read_ns;
-}
-
-/* The CPU is offline if the enabled time does not change between two reads. */
-static bool is_offline(const struct sp_stat *stat, const struct count_unit *unit,
-		     struct stat_cpu *cpu)
-{
-	struct offline_cpu seen = {.seen_ns = cpu->seen_ns, .time_on_ns = cpu->enabled_ns};
-	uint64_t since_ns, now_ns = last_reading_ns(stat);
-	if (now_ns <= cpu->seen_ns ||
-	    !offline_cpu_is_short(&seen, now_ns, unit->now.enabled_ns, &since_ns))
-		return false;
-	/* Value (or number of values), and enabled time. A short read of a group fails. */
-	size_t most = (stat->counter_count + 3) * sizeof(uint64_t);
-	if (read(unit->fd, stat->buffer, most) < (ssize_t)(2 * sizeof(uint64_t)) ||
-	    stat->buffer[1] + unit->before.enabled_ns != unit->now.enabled_ns)
-		return false;
-	cpu->gone_ns = since_ns;
-	return true;
-}
-
-/* Leaders are before their members, which follow them. */
-static int open_again(struct sp_stat *stat, size_t target)
-{
-	int errnum = 0;
-	for (size_t i = 0; i < stat->counter_count && !errnum; i++) {
-		struct counter *counter = &stat->counters[i];
-		for (size_t u = 0; u < counter->unit_count && !errnum; u++)
-			if (counter->units[u].cpu == stat->targets.items[target].cpu &&
-			    counter->units[u].fd >= 0)
-				errnum = stat_open_again(stat, i, &stat->targets.items[target], u);
-	}
-	for (size_t i = 0; i < stat->counter_count && !errnum; i++) {
-		const struct counter *counter = &stat->counters[i];
-		for (size_t u = 0; u < counter->unit_count && counter_is_leader(stat, i); u++)
-			if (counter->units[u].cpu == stat->targets.items[target].cpu &&
-			    counter->units[u].fd >= 0)
-				(void)!ioctl(counter->units[u].fd, PERF_EVENT_IOC_ENABLE, 0);
-	}
-	return errnum;
-}
-
-static struct sp_error *check_cpu(struct sp_stat *stat, size_t target)
-{
-	struct stat_cpu *cpu = &stat->cpu_states[target];
-	const struct count_unit *unit = unit_of(stat, target);
-	if (!unit)
-		return NULL;
-	bool goes = !cpu->gone && is_offline(stat, unit, cpu);
-	cpu->gone |= goes;
-	if (!cpu->gone) {
-		cpu->seen_ns = stat->read_ns;
-		cpu->enabled_ns = unit->now.enabled_ns;
-		return NULL;
-	}
-	if (stat->stopped || open_again(stat, target))
-		return goes ? note_absence(stat, target, 0) : NULL;
-	cpu->gone = false;
-	cpu->seen_ns = stat_now_ns();
-	cpu->enabled_ns = unit->now.enabled_ns;
-	return note_absence(stat, target, cpu->seen_ns);
-}
-
-/*
- * Notes CPUs that went offline, and opens their counters again when they are back. Called after a
- * reading.
- */
-static struct sp_error *stat_check_cpus(struct sp_stat *stat)
-{
-	struct sp_error *error = NULL;
-	for (size_t i = 0; stat->cpu_states && stat->counts && i < stat->targets.count && !error;
-	     i++)
-		error = check_cpu(stat, i);
-	return error;
-}
 
 /* Reading interval: the kernel rotates events each 4 ms by default (perf_event_mux_interval_ms). */
 #define PERIOD_MS 20
@@ -181,7 +30,7 @@ struct sum {
 };
 
 /* Adds a unit's reading: its differences are observations. */
-static void stat_observe(struct sp_stat *stat, struct count_unit *unit, struct count_reading now)
+static void observe(struct sp_stat *stat, struct count_unit *unit, struct count_reading now)
 {
 	now.value += unit->before.value;
 	now.enabled_ns += unit->before.enabled_ns;
@@ -220,7 +69,7 @@ static struct sp_error *read_group(struct sp_stat *stat, size_t leader, size_t u
 	size_t at = 3;
 	for (i = leader; i <= last && at < (size_t)size / sizeof(uint64_t); i++)
 		if (unit < counters[i].unit_count && counters[i].units[unit].fd >= 0)
-			stat_observe(stat, &counters[i].units[unit],
+			observe(stat, &counters[i].units[unit],
 				     (struct count_reading){stat->buffer[at++], stat->buffer[1],
 							    stat->buffer[2]});
 	return NULL;
@@ -235,7 +84,7 @@ static struct sp_error *read_alone(struct sp_stat *stat, size_t index, size_t un
 		return NULL;
 	if (size != sizeof(now))
 		return error_os(size < 0 ? errno : EIO, "cannot read %s", stat->events[index].name);
-	stat_observe(stat, at, now);
+	observe(stat, at, now);
 	return NULL;
 }
 
@@ -380,11 +229,6 @@ struct sp_error *sp_stat_sum(struct sp_stat *stat, enum sp_stat_span span)
 		finish_row(stat, &stat->rows[i], &sums[i]);
 	free(sums);
 	return NULL;
-}
-
-uint64_t stat_now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t sp_stat_elapsed_ns(const struct sp_stat *stat)

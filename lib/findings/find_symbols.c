@@ -173,8 +173,11 @@ struct whole {
 	bool is_time;
 };
 
-/* Returns the times that leaves have, which are scaled to the threads' times; totals are not. */
-static uint64_t time_of_leaves(const struct analysis_view *view)
+/*
+ * Sums the leaves' weights in modes of time. They are scaled to the threads' times, but the events'
+ * totals are not.
+ */
+static uint64_t sum_of_leaves(const struct analysis_view *view)
 {
 	uint64_t time_ns = 0;
 	for (struct worker_leaf at = {0}; workers_next_leaf(view->workers, &at);)
@@ -520,7 +523,7 @@ void find_symbols(const struct analysis_view *view)
 		whole.events += profile->samples > 0;
 	}
 	if (whole.is_time)
-		whole.weight = time_of_leaves(view);
+		whole.weight = sum_of_leaves(view);
 	add_missing(view, missing, &unmapped);
 	collect(view, missing, &problems_found);
 	vec_sort(&problems_found, compare_problems);

@@ -84,7 +84,10 @@ static bool select_function(struct go_frames *frames, uint64_t vaddr, bool *foun
 	       read_values(frames, function->calls, &frames->calls);
 }
 
-/* Reads an inlined call: sets the frame's function, and the distance of the call from the start. */
+/*
+ * Replaces the frame's function by that of an inlined call. *distance_ret: distance of the call
+ * from the start of frames->function.
+ */
 static bool read_call(const struct go_frames *frames, int32_t index, struct go_frame *frame,
 		      uint64_t *distance_ret)
 {
@@ -114,6 +117,10 @@ static bool read_call(const struct go_frames *frames, int32_t index, struct go_f
 	return true;
 }
 
+/*
+ * Returns the frame of the function itself, with the line at `distance`. The inlined call
+ * (-1: none) is only part of its key: read_call() then sets the call's function.
+ */
 static struct go_frame frame_at(const struct go_frames *frames, int32_t call, uint64_t distance)
 {
 	const struct go_function *function = &frames->function;

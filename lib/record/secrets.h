@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Secrets in command lines. A word that contains password, passwd, token, secret, key, credential,
- *auth or bearer, in any case, introduces a value, which is replaced by ***:
+ * auth or bearer, in any case, introduces a value, which is replaced by ***:
  *
  *	--password=X  PASSWORD=X  "Authorization: X"	the rest of the word
  *	--password X  AUTH X				the next word, unless it names a file

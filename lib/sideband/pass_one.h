@@ -42,8 +42,8 @@ void pass_one_deinit(struct pass_one_result *result);
 void pass_one_free(struct pass_one_result *result);
 
 /*
- * Returns whether samples contained records that pass one did not see, after the samples were read. If
- * so, forgets the damage found; the caller must repeat pass one. `exact` is the result of
- * reader_is_exact() before pass one.
+ * Returns whether pass one missed records, because samples with a wrong size contained them. If so,
+ * clears the damage found so far; the caller must repeat pass one. Call it after the samples were
+ * read. `exact` is the result of reader_is_exact() before pass one.
  */
 bool pass_one_missed_records(struct sp_reader *reader, bool exact);

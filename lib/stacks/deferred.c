@@ -48,7 +48,7 @@ static uint32_t add_words(struct deferred_part *part, const struct sp_deferred *
 	return node;
 }
 
-/* Adds the first chain of each cookie. Each event has its own copy, and all are equal. */
+/* Adds the first chain of each thread's cookie. Each event has its own copy, and all are equal. */
 static struct sp_error *add_chain(struct deferred_part *part, const struct sp_record *record)
 {
 	const struct sp_deferred *chain = &record->deferred;

@@ -50,6 +50,7 @@ enum record_id { RECORD_LOAD, RECORD_MOVE, RECORD_LINES, RECORD_CLOSE, RECORD_UN
 
 #define NO_CODE UINT32_MAX
 
+/* Most time between the times of the header and of the first record, if their clock is the same. */
 #define HEADER_BEFORE_NS 60000000000
 
 struct input {
@@ -381,10 +382,7 @@ static struct sp_error *read_next(struct jitdump_reader *reading, uint64_t *offs
 	if (error || !cursor_skip(&at, PREFIX_SIZE))
 		return error;
 
-	/*
-	 * Reads a record's body. `at` begins after the record's prefix and contains the fields
-	 * before code bytes; the record ends at file offset `end`.
-	 */
+	/* File offset after the record: a LOAD record's code bytes end there. */
 	uint64_t end = *offset + size;
 	bool bad = false, good = true;
 	set_begin(reading, time);

@@ -19,8 +19,10 @@ struct process_file_search {
 	char *path;
 };
 
-static bool is_trusted(const struct process_file_search *search, const struct stat *status,
-		       const char *path)
+/* Each check sets the search's diagnosis if it returns false. */
+
+static bool check_owner(const struct process_file_search *search, const struct stat *status,
+			const char *path)
 {
 	uid_t uid = status->st_uid;
 	if (uid == 0 || uid == geteuid() || (search->alive && uid == search->owner))
@@ -32,7 +34,7 @@ static bool is_trusted(const struct process_file_search *search, const struct st
 	return false;
 }
 
-static bool is_recorded(const struct process_file_search *search, int fd, const struct stat *status,
+static bool check_inode(const struct process_file_search *search, int fd, const struct stat *status,
 			const char *path)
 {
 	const struct process_file *file = search->file;
@@ -52,10 +54,10 @@ static bool is_recorded(const struct process_file_search *search, int fd, const 
 	return false;
 }
 
-static bool is_usable(const struct process_file_search *search, int fd, const struct stat *status,
-		      const char *path)
+static bool check_file(const struct process_file_search *search, int fd, const struct stat *status,
+		       const char *path)
 {
-	if (!is_trusted(search, status, path) || !is_recorded(search, fd, status, path))
+	if (!check_owner(search, status, path) || !check_inode(search, fd, status, path))
 		return false;
 	if (status->st_size <= search->file->size_max)
 		return true;
@@ -77,7 +79,7 @@ static struct sp_error *consider(struct process_file_search *search, const char 
 	struct sp_error *error = regular_file_open(root, path, REGULAR_FILE_NO_LINK, &fd, &status);
 	if (error)
 		return error_if_no_memory(error);
-	if (is_usable(search, fd, &status, shown)) {
+	if (check_file(search, fd, &status, shown)) {
 		search->found = take_fd(&fd);
 		search->path = take_ptr(shown);
 	}

@@ -396,7 +396,7 @@ TEST(a_cpu_that_comes_back_is_recorded_again)
 	ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
 	ck_assert(!back && !renamed.count);
 	ok_or_fail(event_set_disable(f.control.set, EVENT_ROLE_SIDEBAND));
-	f.control.cpu_hotplug.cpus[0].seen_ns -= SECOND;
+	f.control.cpu_hotplug.cpus[0].read_ns -= SECOND;
 	ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
 	ck_assert(back);
 	ck_assert_uint_eq(renamed.count, 2);
@@ -456,7 +456,7 @@ TEST(outside_events_complete_a_tasks_event)
 	ck_assert(!back);
 	alternate_enable(&f.control.alternate.clocks, false);
 	f.control.alternate.clocks.enabled = true;
-	f.control.cpu_hotplug.cpus[0].seen_ns -= SECOND;
+	f.control.cpu_hotplug.cpus[0].read_ns -= SECOND;
 	ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
 	ck_assert(back && !renamed.count);
 	ck_assert_uint_eq(ids->outside.count, f.config.cpus.count + 1);
@@ -467,7 +467,7 @@ TEST(outside_events_complete_a_tasks_event)
 	fixture_deinit(&f);
 }
 
-TEST(a_cpu_with_an_aux_area_stays_lost)
+TEST(a_cpu_with_an_aux_area_is_not_reopened)
 {
 	struct fixture f;
 	struct event_renamed_list renamed = {0};
@@ -478,7 +478,7 @@ TEST(a_cpu_with_an_aux_area_stays_lost)
 	ok_or_fail(event_control_watch_cpus(&f.control));
 	struct cpu_check check = {.now = true, .is_mapped = true, .notes = &f.notes};
 	ok_or_fail(event_set_disable(f.control.set, EVENT_ROLE_SIDEBAND));
-	f.control.cpu_hotplug.cpus[0].seen_ns -= SECOND;
+	f.control.cpu_hotplug.cpus[0].read_ns -= SECOND;
 	for (int i = 0; i < 2; i++) {
 		ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
 		ck_assert(!back && !renamed.count);

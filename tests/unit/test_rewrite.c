@@ -51,20 +51,20 @@ TEST(clocks_that_can_be_set_start_where_they_are)
 	ck_assert_int_lt(llabs(ahead_ns - (int64_t)wall.ahead_ns), SECOND);
 }
 
-TEST(a_cpu_is_short_when_its_event_stood_still)
+TEST(a_cpu_is_offline_if_its_event_stopped)
 {
-	const struct offline_cpu offline_cpu = {.seen_ns = 5000 * SECOND, .time_on_ns = 10 * SECOND};
+	const struct hotplug_cpu cpu = {.read_ns = 5000 * SECOND, .enabled_ns = 10 * SECOND};
 	uint64_t since_ns;
-	ck_assert(!offline_cpu_is_short(&offline_cpu, 5000 * SECOND, 10 * SECOND, &since_ns));
-	ck_assert(!offline_cpu_is_short(&offline_cpu, 5001 * SECOND, 11 * SECOND, &since_ns));
+	ck_assert(!hotplug_cpu_stopped(&cpu, 5000 * SECOND, 10 * SECOND, &since_ns));
+	ck_assert(!hotplug_cpu_stopped(&cpu, 5001 * SECOND, 11 * SECOND, &since_ns));
 	/* A clock that is steered. */
-	ck_assert(!offline_cpu_is_short(&offline_cpu, 5010 * SECOND, 20 * SECOND - 5000000, &since_ns));
-	ck_assert(!offline_cpu_is_short(&offline_cpu, 5010 * SECOND, 20 * SECOND + 5000000, &since_ns));
+	ck_assert(!hotplug_cpu_stopped(&cpu, 5010 * SECOND, 20 * SECOND - 5000000, &since_ns));
+	ck_assert(!hotplug_cpu_stopped(&cpu, 5010 * SECOND, 20 * SECOND + 5000000, &since_ns));
 	/* Off and on again, 10 ms. */
-	ck_assert(offline_cpu_is_short(&offline_cpu, 5000 * SECOND + 500000000, 10 * SECOND + 490000000,
-				       &since_ns));
+	ck_assert(hotplug_cpu_stopped(&cpu, 5000 * SECOND + 500000000, 10 * SECOND + 490000000,
+				      &since_ns));
 	ck_assert_uint_eq(since_ns, 5000 * SECOND + 490000000);
-	ck_assert(offline_cpu_is_short(&offline_cpu, 5100 * SECOND, 10 * SECOND, &since_ns));
+	ck_assert(hotplug_cpu_stopped(&cpu, 5100 * SECOND, 10 * SECOND, &since_ns));
 	ck_assert_uint_eq(since_ns, 5000 * SECOND);
 }
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/config/call_graph.c lib/capture/config/call_graph.h \
+	lib/capture/config/command_path.c lib/capture/config/command_path.h \
 	lib/capture/config/config.c lib/capture/config/config.h \
 	lib/capture/config/events.c \
 	lib/capture/config/config_internal.h \
+	lib/capture/config/find_python.c lib/capture/config/find_python.h \
 	lib/capture/config/off_cpu.c lib/capture/config/off_cpu.h \
 	lib/capture/config/capture_options.h \
 	lib/capture/config/plan_facts.c lib/capture/config/plan_facts.h \

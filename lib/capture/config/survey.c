@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/config/survey.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/format.h"
-#include "base/io.h"
-#include "base/regular_file.h"
-#include "capture/python/processes.h"
+#include "capture/config/command_path.h"
+#include "capture/config/find_python.h"
 #include "proc/maps.h"
 #include "proc/proc_tasks.h"
 #include "unwind/cfi_row.h"
 
-/* Limit of a script's first line. */
-#define SCRIPT_LINE 256
+/* Limit of interpreters of scripts that are followed. */
+#define INTERPRETERS_MAX 6
 
-/* Limits of a search for Python in the command: number of words, and bytes of each one's file. */
-#define WORDS_MAX 8
-#define WORD_FILE_BYTES 65536
+/* Number of examined functions: these take less than a millisecond. */
+#define FUNCTIONS_MAX 4000
 
 void target_survey_deinit(struct target_survey *survey)
 {
@@ -24,25 +24,25 @@ void target_survey_deinit(struct target_survey *survey)
 	*survey = (struct target_survey){0};
 }
 
-/* State of the survey. */
+/* State of the search for frame pointers. */
 struct binary_survey {
 	const struct sp_ctx *ctx;
-	size_t looked_at;
-	bool is_static;  /* has no other C library */
-	char *keeps_not; /* a sentence of the first that keeps no frame pointers; malloc'ed */
+	size_t examined; /* number of files */
+	bool is_static;  /* the last examined file has no dynamic linker, so no C library */
+	char *refusal;   /* text on the first file without frame pointers, malloc'ed; NULL: none */
 };
 
 static void survey_deinit(struct binary_survey *survey)
 {
-	free(survey->keeps_not);
+	free(survey->refusal);
 }
 
 /*
  * Examines the file at `path` below `root` (NULL: /). Messages name it `name`. Ignores unreadable
  * files.
  */
-static struct sp_error *look_at(struct binary_survey *survey, const char *root, const char *path,
-				const char *name)
+static struct sp_error *examine_file(struct binary_survey *survey, const char *root,
+				     const char *path, const char *name)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = image_open_guarded(ctx_proxies(survey->ctx), root, path, &image);
@@ -53,15 +53,15 @@ static struct sp_error *look_at(struct binary_survey *survey, const char *root, 
 		return NULL;
 	}
 	GElf_Shdr header;
-	survey->looked_at++;
+	survey->examined++;
 	survey->is_static = !image_section(image, ".interp", &header);
-	if (survey->keeps_not || image_keeps_frame_pointers(image))
+	if (survey->refusal || image_keeps_frame_pointers(image))
 		return NULL;
 	bool is_go = image_section(image, ".note.go.buildid", &header);
 	const char *why = is_go ? " is a Go program, which is unwound by its .gopclntab"
 				: " keeps no frame pointers";
-	survey->keeps_not = format_text("%s%s", name, why);
-	return survey->keeps_not ? NULL : error_no_memory();
+	survey->refusal = format_text("%s%s", name, why);
+	return survey->refusal ? NULL : error_no_memory();
 }
 
 static bool is_c_library(const char *path)
@@ -71,8 +71,8 @@ static bool is_c_library(const char *path)
 			 !strncmp(slash, "/ld-musl", 8) || !strncmp(slash, "/libc.musl", 10));
 }
 
-/* Finds the C library that a process has mapped. */
-static struct sp_error *look_at_library(struct binary_survey *survey, uint32_t pid)
+/* Examines the C library that a process has mapped. */
+static struct sp_error *examine_c_library(struct binary_survey *survey, uint32_t pid)
 {
 	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
 	const struct maps_entry *entry = NULL;
@@ -85,133 +85,32 @@ static struct sp_error *look_at_library(struct binary_survey *survey, uint32_t p
 		if (error || !entry)
 			break;
 		if (is_c_library(entry->path))
-			return look_at(survey, elsewhere ? root : NULL, entry->path,
-				       entry->path);
+			return examine_file(survey, elsewhere ? root : NULL, entry->path,
+					    entry->path);
 	}
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
 		sp_error_free(take_ptr(error));
 	return error;
 }
 
-static struct sp_error *look_at_process(struct binary_survey *survey, uint32_t pid)
+static struct sp_error *examine_process(struct binary_survey *survey, uint32_t pid)
 {
 	char path[64], name[4096];
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
 	ssize_t size = readlink(path, name, sizeof(name) - 1);
 	name[size < 0 ? 0 : size] = '\0';
-	struct sp_error *error = size > 0 ? look_at(survey, NULL, path, name) : NULL;
-	return error || survey->is_static ? error : look_at_library(survey, pid);
+	struct sp_error *error = size > 0 ? examine_file(survey, NULL, path, name) : NULL;
+	return error || survey->is_static ? error : examine_c_library(survey, pid);
 }
 
-/*
- * Returns the path that execvp(3) would use, malloc'ed; NULL if there is none, or when out of
- * memory. A name with a slash is the path, also if no such file exists.
- */
-static char *find_command(const char *name)
+/* Examines the command's file, or its last interpreter, and the C library of this process. */
+static struct sp_error *examine_command(struct binary_survey *survey, const char *name)
 {
-	if (strchr(name, '/'))
-		return strdup(name);
-	const char *places = getenv("PATH");
-	if (!places)
-		places = "/bin:/usr/bin";
-	while (*places) {
-		size_t size = strcspn(places, ":");
-		char *path = format_text("%.*s%s%s", (int)size, places, size ? "/" : "", name);
-		if (!path || !access(path, X_OK))
-			return path;
-		free(path);
-		places += size + (places[size] == ':');
-	}
-	return NULL;
-}
-
-/* Replaces *path by a script's interpreter. Returns false if the file is no script. */
-static bool follow_script(char **path)
-{
-	char line[SCRIPT_LINE + 1] = "";
-	CLEANUP_CLOSE int fd = -1;
-	struct stat status;
-	sp_error_free(regular_file_open(NULL, *path, 0, &fd, &status));
-	if (fd < 0 || io_read(fd, line, SCRIPT_LINE, NULL) || strncmp(line, "#!", 2))
-		return false;
-	line[strcspn(line, "\n")] = '\0';
-	char *rest = line + 2 + strspn(line + 2, " \t");
-	char *word = strsep(&rest, " \t");
-	/* "/usr/bin/env python3" */
-	const char *slash = strrchr(word, '/');
-	char *next = rest && slash && !strcmp(slash, "/env") ? find_command(strsep(&rest, " \t"))
-							     : strdup(word);
-	free(*path);
-	*path = next;
-	return next;
-}
-
-static struct sp_error *look_at_command(struct binary_survey *survey, const char *name)
-{
-	CLEANUP_FREE char *path = find_command(name);
-	while (path && follow_script(&path))
-		if (survey->looked_at++ > 4)
-			break;
-	survey->looked_at = 0;
-	struct sp_error *error = path ? look_at(survey, NULL, path, path) : NULL;
-	return error || survey->is_static ? error : look_at_library(survey, getpid());
-}
-
-/*
- * Returns whether a file is Python: a script with the name of Python or of its version manager, or
- * a program that links Python's library. These strings are at the begin of the file.
- */
-static bool file_names_python(const char *path)
-{
-	CLEANUP_FREE char *bytes = malloc(WORD_FILE_BYTES);
-	CLEANUP_CLOSE int fd = -1;
-	struct stat status;
-	size_t size = 0;
-	sp_error_free(regular_file_open(NULL, path, 0, &fd, &status));
-	if (!bytes || fd < 0 || io_read(fd, bytes, WORD_FILE_BYTES, &size) || size < 4)
-		return false;
-	if (!memcmp(bytes, "#!", 2))
-		return memmem(bytes, size, "python", 6) || memmem(bytes, size, "pyenv", 5);
-	return !memcmp(bytes, "\177ELF", 4) && memmem(bytes, size, "libpython3.", 11);
-}
-
-static bool process_is_python(const struct sp_ctx *ctx, uint32_t pid)
-{
-	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
-	const struct maps_entry *entry = NULL;
-	bool found = false;
-	struct sp_error *error = maps_open(ctx, pid, 0, MAPS_EXECUTABLE, &maps);
-	while (!error && !found && !(error = maps_next(maps, &entry)) && entry)
-		found = python_is_interpreter(entry->path);
-	sp_error_free(error);
-	return found;
-}
-
-static bool target_is_python(const struct sp_ctx *ctx, const struct capture_options *options)
-{
-	const struct sp_number_list *lists[] = {&options->target.pids, &options->target.tids};
-	for (size_t i = 0; i < 2; i++)
-		vec_each (item, lists[i])
-			if (process_is_python(ctx, *item))
-				return true;
-	if (!options->target.command || lists[0]->count || lists[1]->count ||
-	    options->target.system_wide || options->target.cpus)
-		return false;
-	/* A shell or a wrapper may start it. */
-	const char *const *words = options->target.command;
-	for (size_t i = 0; words[i]; i++)
-		if (strstr(words[i], "python") ||
-		    (i && i < WORDS_MAX && file_names_python(words[i])))
-			return true;
-	CLEANUP_FREE char *path = find_command(words[0]);
-	for (int i = 0; path && i < 4; i++) {
-		const char *slash = strrchr(path, '/');
-		if (!strncmp(slash ? slash + 1 : path, "python", 6) || file_names_python(path))
-			return true;
-		if (!follow_script(&path))
-			return false;
-	}
-	return false;
+	CLEANUP_FREE char *path = command_path_find(name);
+	for (int i = 0; path && i < INTERPRETERS_MAX && command_path_follow(&path);)
+		i++;
+	struct sp_error *error = path ? examine_file(survey, NULL, path, path) : NULL;
+	return error || survey->is_static ? error : examine_c_library(survey, getpid());
 }
 
 static struct sp_error *survey_targets(struct binary_survey *survey,
@@ -220,13 +119,13 @@ static struct sp_error *survey_targets(struct binary_survey *survey,
 	struct sp_error *error = NULL;
 	const struct sp_number_list *lists[] = {&options->target.pids, &options->target.tids};
 	for (size_t i = 0; i < 2 && !error; i++)
-		for (size_t j = 0; j < lists[i]->count && !survey->keeps_not && !error; j++)
-			error = look_at_process(survey, lists[i]->items[j]);
-	if (error || survey->looked_at)
+		for (size_t j = 0; j < lists[i]->count && !survey->refusal && !error; j++)
+			error = examine_process(survey, lists[i]->items[j]);
+	if (error || survey->examined)
 		return error;
 	if (options->target.command && !options->target.system_wide && !options->target.cpus)
-		return look_at_command(survey, options->target.command[0]);
-	return look_at_library(survey, getpid());
+		return examine_command(survey, options->target.command[0]);
+	return examine_c_library(survey, getpid());
 }
 
 static struct sp_error *survey_frame_pointers(const struct sp_ctx *ctx,
@@ -235,15 +134,15 @@ static struct sp_error *survey_frame_pointers(const struct sp_ctx *ctx,
 {
 	CLEANUP(survey_deinit) struct binary_survey survey = {.ctx = ctx};
 	TRY(survey_targets(&survey, options));
-	ret->frame_pointers = !survey.keeps_not && survey.looked_at;
+	ret->frame_pointers = !survey.refusal && survey.examined;
 	if (!ret->frame_pointers)
 		ret->note = format_text("call chains by DWARF: %s",
-					survey.keeps_not ?: "the running programs were probably "
-							    "built without frame pointers");
+					survey.refusal ?: "the running programs were probably "
+							  "built without frame pointers");
 	else
 		ret->note = format_text("call chains by frame pointers, which %s",
-					survey.looked_at > 1 ? "the binaries keep"
-							     : "the binary keeps");
+					survey.examined > 1 ? "the binaries keep"
+							    : "the binary keeps");
 	return ret->note ? NULL : error_no_memory();
 }
 
@@ -259,12 +158,9 @@ struct sp_error *target_survey(const struct sp_ctx *ctx, const struct capture_op
 	/* Python frames are read while DWARF stacks are unwound. */
 	if (!error && !ret->frame_pointers && chains->unwind == SP_UNWIND_LIVE &&
 	    chains->python != SP_OFF && !options->buffers.overwrite)
-		ret->is_python = target_is_python(ctx, options);
+		ret->is_python = target_runs_python(ctx, options);
 	return error;
 }
-
-/* Number of examined functions: these take less than a millisecond. */
-#define FUNCTIONS_MAX 4000
 
 bool image_keeps_frame_pointers(struct image *image)
 {

@@ -19,18 +19,18 @@
 /*
  * Switching a CPU off and on takes more than 10 ms; adjusted clocks differ by at most 1 in 2,000.
  */
-#define SHORT_NS 4000000
-#define SHORT_SHARE 256
+#define STOPPED_NS 4000000
+#define STOPPED_SHARE 256
 
 /* Notes about switches; frequent switches are not noted each time. */
 #define NOTES_MAX 64
 
-bool offline_cpu_is_short(const struct offline_cpu *offline_cpu, uint64_t now_ns, uint64_t time_on_ns,
-			  uint64_t *since_ns_ret)
+bool hotplug_cpu_stopped(const struct hotplug_cpu *cpu, uint64_t now_ns, uint64_t enabled_ns,
+			 uint64_t *since_ns_ret)
 {
-	uint64_t passed_ns = now_ns - offline_cpu->seen_ns, on_ns = time_on_ns - offline_cpu->time_on_ns;
-	*since_ns_ret = offline_cpu->seen_ns + on_ns;
-	return on_ns + SHORT_NS + passed_ns / SHORT_SHARE < passed_ns;
+	uint64_t passed_ns = now_ns - cpu->read_ns, on_ns = enabled_ns - cpu->enabled_ns;
+	*since_ns_ret = cpu->read_ns + on_ns;
+	return on_ns + STOPPED_NS + passed_ns / STOPPED_SHARE < passed_ns;
 }
 
 /* Accepts actions that begin with 'o': "online@" and "offline@", and no others. */
@@ -79,7 +79,8 @@ void cpu_hotplug_deinit(struct cpu_hotplug *cpu_hotplug)
 	*cpu_hotplug = (struct cpu_hotplug){.fd = -1};
 }
 
-bool cpu_hotplug_time(const struct cpu_hotplug *cpu_hotplug, size_t index, uint64_t *ns_ret)
+bool cpu_hotplug_enabled_time(const struct cpu_hotplug *cpu_hotplug, size_t index,
+			      uint64_t *ns_ret)
 {
 	return cpu_hotplug->clock.enabled_time(cpu_hotplug->clock.arg, index, ns_ret);
 }
@@ -92,16 +93,16 @@ struct sp_error *cpu_hotplug_watch(struct cpu_hotplug *cpu_hotplug, const struct
 	cpu_hotplug->count = cpu_count;
 	cpu_hotplug->clock = *clock;
 	for (size_t i = 0; i < cpu_count; i++) {
-		struct offline_cpu *offline_cpu = &cpu_hotplug->cpus[i];
-		offline_cpu->seen_ns = offline_cpu->gone_ns = clock_ns(CLOCK_MONOTONIC);
-		offline_cpu->lost = !cpu_hotplug_time(cpu_hotplug, i, &offline_cpu->time_on_ns);
+		struct hotplug_cpu *cpu = &cpu_hotplug->cpus[i];
+		cpu->read_ns = cpu->gone_ns = clock_ns(CLOCK_MONOTONIC);
+		cpu->unopenable = !cpu_hotplug_enabled_time(cpu_hotplug, i, &cpu->enabled_ns);
 	}
 	cpu_hotplug->checked_ns = clock_ns(CLOCK_MONOTONIC);
 	cpu_hotplug->fd = listen_for_switches();
 	return NULL;
 }
 
-bool cpu_hotplug_are_due(struct cpu_hotplug *cpu_hotplug, bool now)
+bool cpu_hotplug_check_is_due(struct cpu_hotplug *cpu_hotplug, bool now)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!cpu_hotplug->cpus)
@@ -114,22 +115,22 @@ bool cpu_hotplug_are_due(struct cpu_hotplug *cpu_hotplug, bool now)
 	return true;
 }
 
-bool cpu_hotplug_goes(struct cpu_hotplug *cpu_hotplug, size_t index)
+bool cpu_hotplug_went_offline(struct cpu_hotplug *cpu_hotplug, size_t index)
 {
-	struct offline_cpu *offline_cpu = &cpu_hotplug->cpus[index];
-	uint64_t time_on_ns, again_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
-	if (!cpu_hotplug_time(cpu_hotplug, index, &time_on_ns))
+	struct hotplug_cpu *cpu = &cpu_hotplug->cpus[index];
+	uint64_t enabled_ns, again_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!cpu_hotplug_enabled_time(cpu_hotplug, index, &enabled_ns))
 		return false;
 	/* The CPU is offline if its enabled time does not change between two reads. */
-	if (offline_cpu_is_short(offline_cpu, now_ns, time_on_ns, &offline_cpu->gone_ns) &&
-	    cpu_hotplug_time(cpu_hotplug, index, &again_ns) && again_ns == time_on_ns)
+	if (hotplug_cpu_stopped(cpu, now_ns, enabled_ns, &cpu->gone_ns) &&
+	    cpu_hotplug_enabled_time(cpu_hotplug, index, &again_ns) && again_ns == enabled_ns)
 		return true;
-	offline_cpu->seen_ns = now_ns;
-	offline_cpu->time_on_ns = time_on_ns;
+	cpu->read_ns = now_ns;
+	cpu->enabled_ns = enabled_ns;
 	return false;
 }
 
-static uint64_t since_begin(const struct offline_cpu_notes *to, uint64_t ns)
+static uint64_t since_begin(const struct hotplug_notes *to, uint64_t ns)
 {
 	return ns > to->begin_ns ? ns - to->begin_ns : 0;
 }
@@ -146,27 +147,26 @@ static struct sp_error *note_if_last(const struct cpu_hotplug *cpu_hotplug, stru
 }
 
 struct sp_error *cpu_hotplug_note_gone(struct cpu_hotplug *cpu_hotplug, size_t index,
-				       const struct offline_cpu_notes *to)
+				       const struct hotplug_notes *to)
 {
-	const struct offline_cpu *offline_cpu = &cpu_hotplug->cpus[index];
+	const struct hotplug_cpu *cpu = &cpu_hotplug->cpus[index];
 	if (!count_note(cpu_hotplug))
 		return NULL;
-	TRY(notes_add(to->notes, offline_cpu->lost ? NOTE_CPU_GONE : NOTE_CPU_OFFLINE, NULL,
-		      to->cpus[index], since_begin(to, offline_cpu->gone_ns)));
+	TRY(notes_add(to->notes, cpu->unopenable ? NOTE_CPU_GONE : NOTE_CPU_OFFLINE, NULL,
+		      to->cpus[index], since_begin(to, cpu->gone_ns)));
 	return note_if_last(cpu_hotplug, to->notes);
 }
 
 struct sp_error *cpu_hotplug_note_back(struct cpu_hotplug *cpu_hotplug, size_t index, uint64_t now_ns,
-				       const struct offline_cpu_notes *to)
+				       const struct hotplug_notes *to)
 {
-	const struct offline_cpu *offline_cpu = &cpu_hotplug->cpus[index];
+	const struct hotplug_cpu *cpu = &cpu_hotplug->cpus[index];
 	/* The CPU may have come back between two tries. */
-	uint64_t since_ns =
-		offline_cpu->tried_ns > offline_cpu->gone_ns ? offline_cpu->tried_ns : offline_cpu->gone_ns;
+	uint64_t since_ns = cpu->tried_ns > cpu->gone_ns ? cpu->tried_ns : cpu->gone_ns;
 	if (!count_note(cpu_hotplug))
 		return NULL;
 	TRY(notes_add(to->notes, NOTE_CPU_BACK, NULL, to->cpus[index],
-		      since_begin(to, offline_cpu->gone_ns), since_begin(to, now_ns),
+		      since_begin(to, cpu->gone_ns), since_begin(to, now_ns),
 		      now_ns - since_ns));
 	return note_if_last(cpu_hotplug, to->notes);
 }

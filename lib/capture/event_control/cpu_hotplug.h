@@ -19,13 +19,14 @@
 #include "capture/notes/notes.h"
 #include "event/set.h"
 
-/* A CPU. */
-struct offline_cpu {
-	uint64_t seen_ns;   /* when its event's enabled time */
-	uint64_t time_on_ns; /* was this */
-	uint64_t tried_ns;  /* when it was last found to be offline */
-	uint64_t gone_ns;   /* when it went offline */
-	bool gone, lost;    /* lost: it has no event to reopen */
+/* A watched CPU. Its event is the metadata event, or the outside event if events are per task. */
+struct hotplug_cpu {
+	uint64_t read_ns;    /* last reading of the event while the CPU was online */
+	uint64_t enabled_ns; /* the event's enabled time at that reading */
+	uint64_t gone_ns;    /* when the CPU went offline */
+	uint64_t tried_ns;   /* the last attempt to reopen the events */
+	bool gone;           /* offline, or its events were not opened again yet */
+	bool unopenable;     /* never had an event, or has AUX areas: events are not opened again */
 };
 
 /* Function that returns a CPU's enabled time as event_set_enabled_time() does, and its first argument. */
@@ -34,23 +35,23 @@ struct cpu_clock {
 	const void *arg;
 };
 
-/* cpu_hotplug_init()ed: no CPU is watched. */
+/* After cpu_hotplug_init(), no CPU is watched. */
 struct cpu_hotplug {
-	struct offline_cpu *cpus; /* by index in the recorded CPUs; NULL: events are per task */
+	struct hotplug_cpu *cpus; /* by index in the recorded CPUs; NULL: no CPU is watched */
 	size_t count;
 	struct cpu_clock clock;
 	int fd;               /* readable when the kernel reports a switch; -1: no reports */
-	uint64_t checked_ns;
-	bool waiting;         /* for a CPU that may come back */
-	uint32_t noted;
+	uint64_t checked_ns;  /* time of the last check */
+	bool waiting;         /* a CPU is gone that may come back: checks are frequent */
+	uint32_t noted;       /* number of notes */
 };
 
 /*
- * Returns whether an event's enabled time is behind the clock. Allows for the rate at which clocks are
- * adjusted. *since_ns_ret: when it stopped.
+ * Returns whether the enabled time of a CPU's event, now enabled_ns, stopped after the last
+ * reading. Tolerates the rate at which clocks are adjusted. *since_ns_ret: when it stopped.
  */
-bool offline_cpu_is_short(const struct offline_cpu *offline_cpu, uint64_t now_ns, uint64_t time_on_ns,
-			  uint64_t *since_ns_ret);
+bool hotplug_cpu_stopped(const struct hotplug_cpu *cpu, uint64_t now_ns, uint64_t enabled_ns,
+			 uint64_t *since_ns_ret);
 
 void cpu_hotplug_init(struct cpu_hotplug *cpu_hotplug);
 void cpu_hotplug_deinit(struct cpu_hotplug *cpu_hotplug);
@@ -61,27 +62,31 @@ void cpu_hotplug_deinit(struct cpu_hotplug *cpu_hotplug);
 struct sp_error *cpu_hotplug_watch(struct cpu_hotplug *cpu_hotplug, const struct cpu_clock *clock,
 				   size_t cpu_count) SP_MUST_CHECK;
 
-/* Returns the enabled time of a CPU's events now. */
-bool cpu_hotplug_time(const struct cpu_hotplug *cpu_hotplug, size_t index, uint64_t *ns_ret);
+/* Reads the enabled time of a CPU's event. Returns false if it cannot be read. */
+bool cpu_hotplug_enabled_time(const struct cpu_hotplug *cpu_hotplug, size_t index,
+			      uint64_t *ns_ret);
 
-/* Returns whether the CPUs must be checked, and then begins the next interval. `now`: always. */
-bool cpu_hotplug_are_due(struct cpu_hotplug *cpu_hotplug, bool now);
+/* Returns whether a check is due, and then begins the next interval. `now`: one always is. */
+bool cpu_hotplug_check_is_due(struct cpu_hotplug *cpu_hotplug, bool now);
 
-/* Returns whether the CPU has gone offline since the last check. */
-bool cpu_hotplug_goes(struct cpu_hotplug *cpu_hotplug, size_t index);
+/*
+ * Returns whether the CPU has gone offline since the last reading, and then sets its gone_ns; the
+ * caller sets `gone`. If the CPU is online, keeps the reading.
+ */
+bool cpu_hotplug_went_offline(struct cpu_hotplug *cpu_hotplug, size_t index);
 
-/* For notes: times count from begin_ns. */
-struct offline_cpu_notes {
+/* Destination of notes; their times count from begin_ns. */
+struct hotplug_notes {
 	struct notes *notes;
 	const uint32_t *cpus; /* numbers, by index */
 	uint64_t begin_ns;
 };
 
 /*
- * Notes that a CPU is offline, or that its events were reopened at now_ns. After many notes there is a
- * last one, and no more. Fail only without memory.
+ * Notes that a CPU is offline, or that its events were reopened at now_ns. After a limit, a last
+ * note states that more switches are not noted. Fail only when out of memory.
  */
 struct sp_error *cpu_hotplug_note_gone(struct cpu_hotplug *cpu_hotplug, size_t index,
-				       const struct offline_cpu_notes *to) SP_MUST_CHECK;
+				       const struct hotplug_notes *to) SP_MUST_CHECK;
 struct sp_error *cpu_hotplug_note_back(struct cpu_hotplug *cpu_hotplug, size_t index, uint64_t now_ns,
-				       const struct offline_cpu_notes *to) SP_MUST_CHECK;
+				       const struct hotplug_notes *to) SP_MUST_CHECK;

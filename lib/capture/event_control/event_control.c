@@ -496,22 +496,23 @@ static struct sp_error *reopen(struct event_control *control, size_t index,
 }
 
 static struct sp_error *try_cpu(struct event_control *control, size_t index,
-				const struct offline_cpu_notes *to, struct event_renamed_list *renamed,
+				const struct hotplug_notes *to, struct event_renamed_list *renamed,
 				bool *back_ret)
 {
-	struct offline_cpu *offline_cpu = &control->cpu_hotplug.cpus[index];
+	struct hotplug_cpu *cpu = &control->cpu_hotplug.cpus[index];
 	bool back;
 	struct sp_error *error = reopen(control, index, renamed, &back);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!error && back)
 		change_periods(control, index, true);
-	if (!error && back && cpu_hotplug_time(&control->cpu_hotplug, index, &offline_cpu->time_on_ns)) {
+	if (!error && back &&
+	    cpu_hotplug_enabled_time(&control->cpu_hotplug, index, &cpu->enabled_ns)) {
 		error = cpu_hotplug_note_back(&control->cpu_hotplug, index, now_ns, to);
-		offline_cpu->gone = false;
-		offline_cpu->seen_ns = now_ns;
+		cpu->gone = false;
+		cpu->read_ns = now_ns;
 		*back_ret = true;
 	}
-	offline_cpu->tried_ns = now_ns;
+	cpu->tried_ns = now_ns;
 	return error;
 }
 
@@ -519,18 +520,20 @@ static struct sp_error *check_cpu(struct event_control *control, size_t index,
 				  const struct cpu_check *check, struct event_renamed_list *renamed,
 				  bool *back_ret)
 {
-	struct offline_cpu *offline_cpu = &control->cpu_hotplug.cpus[index];
-	const struct offline_cpu_notes to = {check->notes, control->config->cpus.items, check->begin_ns};
-	bool goes = !offline_cpu->gone &&
-		    (offline_cpu->lost || cpu_hotplug_goes(&control->cpu_hotplug, index));
+	struct hotplug_cpu *cpu = &control->cpu_hotplug.cpus[index];
+	const struct hotplug_notes to = {
+		check->notes, control->config->cpus.items, check->begin_ns,
+	};
+	bool goes = !cpu->gone &&
+		    (cpu->unopenable || cpu_hotplug_went_offline(&control->cpu_hotplug, index));
 	struct sp_error *error = NULL;
-	offline_cpu->gone |= goes;
-	offline_cpu->lost |= goes && check->is_mapped;
+	cpu->gone |= goes;
+	cpu->unopenable |= goes && check->is_mapped;
 	if (goes)
-		offline_cpu->tried_ns = offline_cpu->gone_ns;
-	if (offline_cpu->gone && !offline_cpu->lost && !check->is_mapped)
+		cpu->tried_ns = cpu->gone_ns;
+	if (cpu->gone && !cpu->unopenable && !check->is_mapped)
 		error = try_cpu(control, index, &to, renamed, back_ret);
-	if (error || !goes || !offline_cpu->gone)
+	if (error || !goes || !cpu->gone)
 		return error;
 	return cpu_hotplug_note_gone(&control->cpu_hotplug, index, &to);
 }
@@ -542,12 +545,13 @@ struct sp_error *event_control_check_cpus(struct event_control *control,
 	struct cpu_hotplug *cpu_hotplug = &control->cpu_hotplug;
 	struct sp_error *error = NULL;
 	*back_ret = false;
-	if (!cpu_hotplug_are_due(cpu_hotplug, check->now))
+	if (!cpu_hotplug_check_is_due(cpu_hotplug, check->now))
 		return NULL;
 	cpu_hotplug->waiting = false;
 	for (size_t i = 0; i < cpu_hotplug->count && !error; i++) {
 		error = check_cpu(control, i, check, renamed, back_ret);
-		cpu_hotplug->waiting |= cpu_hotplug->cpus[i].gone && !cpu_hotplug->cpus[i].lost;
+		const struct hotplug_cpu *cpu = &cpu_hotplug->cpus[i];
+		cpu_hotplug->waiting |= cpu->gone && !cpu->unopenable;
 	}
 	return error;
 }

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "proc/maps.h"
 
-/* Limits: reads in a period, and time between two reads of one place. */
+/* Limits: jobs in a period, and time between two jobs for one page. */
 #define PERIOD_NS 100000000
 #define TIMES_MAX 50
 #define AGAIN_NS 50000000
@@ -35,10 +35,11 @@ void stack_prefault_init(struct stack_prefault *stack_prefault, struct proxies *
 	};
 }
 
+/* Returns whether the limits permit a job for the page, and then counts it. */
 static bool may_prefault(struct stack_prefault *stack_prefault, const struct prefault_stack *stack,
 			 uint64_t page)
 {
-	size_t place = hash_pair(stack->pid, page) % TOUCH_PLACES;
+	size_t place = hash_pair(stack->pid, page) % PREFAULT_PLACES;
 	if (stack_prefault->places[place].pid == stack->pid && stack_prefault->places[place].page == page &&
 	    stack->time_ns - stack_prefault->places[place].time_ns < AGAIN_NS)
 		return false;
@@ -70,8 +71,9 @@ static int read_pages(uint32_t pid, uint64_t page, size_t count, int64_t step)
 }
 
 /*
- * Pages of the stack below its pointer. From Linux 6.5 on, reading below the first one of a main
- * thread's fails with a warning in the kernel's log; before 6.11 nothing tells cheaply where it is.
+ * Returns the number of pages below the stack pointer to read. From Linux 6.5 on, a read below a
+ * main thread's stack fails with a warning in the kernel's log. Before 6.11, no cheap call returns
+ * the stack's start; then the number is PAGES_BELOW.
  */
 static size_t pages_below(const struct prefault_job *job)
 {
@@ -82,6 +84,7 @@ static size_t pages_below(const struct prefault_job *job)
 	return pages < PAGES_BELOW ? pages : PAGES_BELOW;
 }
 
+/* Does a job in the proxy, and sets its errnum. Returns -1: no descriptor. */
 static int prefault(void *bytes)
 {
 	struct prefault_job *job = bytes;

@@ -141,7 +141,7 @@ static bool note_changes(struct metadata_hold *hold, struct hold_pass *pass)
 	return good;
 }
 
-/* Marks a record as dropped. */
+/* Sets the record's type to 0, so that place() skips it, and counts it as dropped. */
 static void drop(struct metadata_hold *hold, uint8_t *record)
 {
 	struct perf_event_header header = record_header_of(record);
