@@ -345,9 +345,7 @@ static int annotate_function(const struct annotate_arguments *arguments, struct 
 		code.annotated.samples = arguments->samples;
 		code.annotated.quiet = arguments->selection.quiet;
 		code.annotated.waits = recordings_have_waits(recordings->items, recordings->count);
-		code.annotated.term = term_of_stdout(TERM_COLOUR_AUTO);
-		if (arguments->file)
-			code.annotated.term = (struct term){.utf8 = code.annotated.term.utf8};
+		code.annotated.term = term_of_output(arguments->file, TERM_COLOUR_AUTO);
 		status = write_function(arguments, &code.annotated);
 	}
 	annotate_code_deinit(&code);

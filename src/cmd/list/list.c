@@ -234,7 +234,7 @@ static int show_limits(struct sp_ctx *ctx, struct list *list)
 	}
 	/* An error here is no failure: the limits printed below explain missing events. */
 	error = sp_attr_fields(ctx, &fields, &field_count);
-	struct term term = term_of_stdout(TERM_COLOUR_NEVER);
+	struct term term = term_of_output(list->output, TERM_COLOUR_NEVER);
 	if (!term.width)
 		term.width = 80;
 	struct pager pager = open_output(list);

@@ -571,7 +571,7 @@ static void set_report(const struct report_arguments *arguments,
 		.source_directories = (const char *const *)arguments->source_directories.items,
 		.source_directory_count = arguments->source_directories.count,
 		.quiet = arguments->selection.quiet,
-		.term = term_of_stdout(arguments->colour),
+		.term = term_of_output(arguments->file, arguments->colour),
 	};
 	collect(arguments, &result->analyses, report, &result->lists);
 	result->timeline = (struct timeline){
