@@ -212,6 +212,9 @@ fi
 status "a pipe may get a binary format" 0 "$SPROF" report data --format pprof
 check "which is the same" cmp out data.pb.gz
 
+"$SPROF" report data --header --format text -o head.txt.gz
+check "a header is compressed, too" sh -c 'gzip -dc head.txt.gz | grep -q "^# cmdline"'
+
 # Files appear when they are complete.
 status "no format has this name" 129 "$SPROF" report data -o data.xyz
 says "the message names the formats" "speedscope"

@@ -465,8 +465,8 @@ static int write_report(const struct report_arguments *arguments,
 		return 1;
 	if (!arguments->file)
 		pager = pager_open(arguments->selection.pager != 0 && output->paged);
-	FILE *out = arguments->file ? file.out : pager.out;
-	FILE *compressed = is_compressed(arguments) ? gzip_open(out) : NULL;
+	FILE *whole = arguments->file ? file.out : pager.out;
+	FILE *out = is_compressed(arguments) ? gzip_open(whole) : whole;
 	bool header = arguments->header && output == &output_text;
 	for (size_t i = 0; i < recordings->count && header; i++) {
 		/* The header is that of the file. */
@@ -476,9 +476,9 @@ static int write_report(const struct report_arguments *arguments,
 	/* With source code, messages are printed meanwhile. */
 	progress_begin_writing(&progress, arguments->file && !arguments->selection.quiet &&
 						  !arguments->source);
-	bool done = output->write(report, compressed ?: out);
-	if (compressed)
-		fclose(compressed);
+	bool done = output->write(report, out);
+	if (out != whole)
+		fclose(out);
 	progress_end(&progress);
 	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
 	if (done && !status && arguments->open)
