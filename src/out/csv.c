@@ -180,11 +180,14 @@ static void put_group(const struct report *report, const struct columns *columns
 		      const struct joint_view *view, FILE *out)
 {
 	bool totals = report_has_totals(report, view->profiles[0]);
+	size_t left = report->row_most ?: SIZE_MAX;
 	put_group_header(columns, view, out);
-	for (size_t i = 0; i < view->group->row_count; i++) {
+	for (size_t i = 0; i < view->group->row_count && left; i++) {
 		const struct sp_joint_row *row = sp_group_row(view->group, i);
-		if (report_shows(report, view->group, row))
-			put_joint_row(columns, view, totals, row, out);
+		if (!report_shows(report, view->group, row))
+			continue;
+		put_joint_row(columns, view, totals, row, out);
+		left--;
 	}
 }
 

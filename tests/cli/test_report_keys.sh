@@ -247,6 +247,9 @@ cycles.self,cycles.self_low,cycles.self_high,cycles.self_samples,cycles.self_wei
 0.4871794872,0.3386517533,0.6380063712,19,19000,0.4871794872,0.3386517533,0.6380063712,19,19000,0.1836734694,0.08240635919,0.3604946832,18,9000,0.1836734694,0.08240635919,0.3604946832,18,9000,0.4736842105,0.4195114117,0.5348525094,0.4736842105,0.4195114117,0.5348525094,0x200
 END
 
+check "--limit is for groups in csv, too" sh -c '
+	[ $("$SPROF" report --group -s symbol --format csv --limit 1 -i "$1" | wc -l) = 2 ]' sh "$tmp/group"
+
 "$SPROF" report --group -s symbol --format json -i "$tmp/group" | sed -n '/"groups"/,/]$/p' >"$tmp/json"
 prints "a group in json" cat "$tmp/json" <<END
  "groups": [
