@@ -495,6 +495,8 @@ void table_write_group(const struct report *report, const struct joint_view *vie
 		const struct sp_joint_row *row = sp_group_row(group, i);
 		if (report_shows(report, group, row))
 			rows[count++] = (struct table_line){row->row, row};
+		else
+			rest += row->self[0].share.value;
 	}
 	size_t shown = covering_joint_rows(report, rows, count, group->profile_count);
 	for (size_t i = shown; i < count; i++)

@@ -220,6 +220,10 @@ cycles   low-high  instructions   low-high   IPC   low-high  symbol
 48.72%  33.9-63.8        18.37%   8.2-36.0  0.47  0.42-0.53  [.] 0x200
 END
 
+check "hidden rows of a group have their share" sh -c '
+	"$SPROF" report --group -s symbol --percent-limit 50 -i "$1" |
+		grep -q "1 row below 50.00%, 48.7% in all"' sh "$tmp/group"
+
 "$SPROF" info --findings -i "$tmp/group" | grep -A 1 'counted\|of the time' >"$tmp/found"
 prints "what counters did not see" cat "$tmp/found" <<END
   ! cycles was counted for 50% of the time (multiplexed): shares are of that part
