@@ -251,9 +251,12 @@ static void put_header(struct callgrind *callgrind)
 	for (size_t i = 0; i < report->profile_count; i++) {
 		/* Writes an event's name in the characters that are safe in a list of names. */
 		const struct sp_profile *profile = report->profiles[i];
+		char *name = xstrdup(profile->event);
+		for (char *c = name; (c = strpbrk(c, " \t,()\n\r"));)
+			*c = '_';
 		buffer_char(text, ' ');
-		for (const char *c = profile->event; *c; c++)
-			buffer_char(text, strchr(" \t,()\n\r", *c) ? '_' : *c);
+		buffer_name(text, name);
+		free(name);
 		if (profile->weight_is_time)
 			buffer_string(text, "-ns");
 	}

@@ -248,6 +248,17 @@ else
 	skip "pprof has the values of both events" "needs go"
 fi
 
+# An event's name is of unknown origin.
+recording hostile.data <<'END'
+event cpu-clock chain
+rename a\x1b]0;b\x07
+mmap 1 0x10000 0x1000 0 /a.so
+sample 0 1 1 0 1000 1000 0x10100 0x10100
+END
+"$SPROF" report hostile.data --format callgrind >hostile.callgrind
+check "callgrind has no escapes" sh -c '
+	grep -q "^events: a.*b" hostile.callgrind && ! grep -q "$(printf "\033")" hostile.callgrind'
+
 # Recordings without samples.
 recording empty.data <<'END'
 event cpu-clock chain
