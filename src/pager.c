@@ -137,16 +137,17 @@ static int stream_finish(FILE *out)
 
 int pager_close(struct pager *pager)
 {
-	int error = stream_finish(pager->out);
-	if (pager->errnum)
-		error = pager->errnum;
 	if (pager->pid) {
 		running.pid = 0;
+		/* A write to the pager fails only if the user has quit it. */
 		fclose(pager->out);
 		while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
 			;
-		return error && error != EPIPE;
+		return 0;
 	}
+	int error = stream_finish(pager->out);
+	if (pager->errnum)
+		error = pager->errnum;
 	/* Some file systems, for example NFS, report a full disk only at close(2). */
 	if (!error && close(STDOUT_FILENO) && errno != EBADF)
 		error = errno;
