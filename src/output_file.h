@@ -29,6 +29,9 @@ bool output_file_open(struct output_file *file, const char *path);
  */
 bool output_file_open_in_place(struct output_file *file, const char *path, bool append);
 
+/* Flushes a stream. Returns the errno; EIO if an earlier write failed; 0: all was written. */
+int stream_finish(FILE *out);
+
 /*
  * Closes the file and gives it its path, if `complete`; else removes it. Returns the exit status: 1
  * after printing an error.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "diag.h"
 #include "memory.h"
+#include "output_file.h"
 
 #define MAX_WORDS 32
 
@@ -124,15 +125,6 @@ struct pager pager_open(bool wanted)
 	close(input);
 	waitpid(pager.pid, NULL, 0);
 	return (struct pager){.out = stdout};
-}
-
-/* Flushes the output. Returns the errno; EIO if an earlier write failed; 0: all was written. */
-static int stream_finish(FILE *out)
-{
-	errno = 0;
-	if (fflush(out))
-		return errno ? errno : EIO;
-	return ferror(out) ? EIO : 0;
 }
 
 int pager_close(struct pager *pager)

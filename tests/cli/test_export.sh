@@ -224,6 +224,9 @@ check "nothing is written" test ! -e elsewhere
 echo old >full.csv
 (ulimit -f 1; trap '' XFSZ; exec "$SPROF" report data -s tid,symbol,srcline -o full.csv) 2>messages
 check "a file that cannot be written is an error" test $? = 1
+(ulimit -f 1; trap '' XFSZ; exec "$SPROF" report data -o full.callgrind) 2>messages
+check "the reason is named after one large write, too" \
+	grep -q "cannot write full.callgrind: File too large" messages
 check "the older file stays" test "$(cat full.csv)" = old
 check "no other file stays" sh -c '! ls | grep -q tmp-'
 "$SPROF" report data --format csv >want.csv
