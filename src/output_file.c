@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cmd/common/session.h"
 #include "diag.h"
 #include "memory.h"
 
@@ -22,8 +24,15 @@ static void remove_unfinished(void)
 		unlink(unfinished);
 }
 
+static void end_unfinished(int number)
+{
+	remove_unfinished();
+	session_raise(number);
+}
+
 static void deinit(struct output_file *file)
 {
+	session_replace_handlers(end_unfinished, SIG_DFL);
 	unfinished = NULL;
 	free(file->path);
 	free(file->temporary);
@@ -41,6 +50,7 @@ static int create(struct output_file *file)
 		if (fd >= 0) {
 			unfinished = file->temporary;
 			memory_at_end(remove_unfinished);
+			session_replace_handlers(SIG_DFL, end_unfinished);
 			return fd;
 		}
 		free(file->temporary);

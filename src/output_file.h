@@ -18,8 +18,8 @@ struct output_file {
 /*
  * Opens PATH for writing. As root, only root may read the file. Devices and pipes are written in
  * place, except disks, and pipes of other users (not root). A symbolic link is not followed,
- * because another user may have made it; /dev/stdout and the like are. Returns false after
- * printing an error.
+ * because another user may have made it; /dev/stdout and the like are. SIGINT, SIGTERM and SIGHUP
+ * remove the unfinished file, unless they have handlers. Returns false after printing an error.
  */
 bool output_file_open(struct output_file *file, const char *path);
 
