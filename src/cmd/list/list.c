@@ -43,25 +43,18 @@ static void entry_text(FILE *out, const struct list *list, const struct sp_catal
 		fprintf(out, "       [%s]\n", entry->details);
 }
 
-/* Writes a string member; omits it if the value is NULL. */
-static void put_string(struct json *json, const char *key, const char *text)
-{
-	if (text)
-		json_string(json, key, text);
-}
-
 /* Writes an event with the member names of `perf list --json`. */
 static void entry_json(struct json *json, const struct sp_catalog_entry *entry)
 {
 	json_begin(json, NULL, '{');
-	put_string(json, "Unit", entry->pmu);
+	json_string(json, "Unit", entry->pmu);
 	json_string(json, "EventName", entry->name);
-	put_string(json, "EventAlias", entry->alias);
+	json_string(json, "EventAlias", entry->alias);
 	json_string(json, "EventType", entry->type);
-	put_string(json, "BriefDescription", entry->description);
-	put_string(json, "PublicDescription", entry->details);
-	put_string(json, "Encoding", entry->encoding);
-	put_string(json, "ScaleUnit", entry->unit);
+	json_string(json, "BriefDescription", entry->description);
+	json_string(json, "PublicDescription", entry->details);
+	json_string(json, "Encoding", entry->encoding);
+	json_string(json, "ScaleUnit", entry->unit);
 	json_end(json, '}');
 }
 
@@ -201,10 +194,10 @@ static void limits_json(FILE *out, const struct sp_limits *limits,
 		const struct sp_limit *limit = sp_limits_entry(limits, i);
 		json_begin(&json, NULL, '{');
 		json_string(&json, "name", limit->name);
-		put_string(&json, "path", limit->path);
-		put_string(&json, "value", limit->value);
+		json_string(&json, "path", limit->path);
+		json_string(&json, "value", limit->value);
 		json_string(&json, "meaning", limit->meaning);
-		put_string(&json, "remedy", limit->remedy);
+		json_string(&json, "remedy", limit->remedy);
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');
@@ -214,8 +207,8 @@ static void limits_json(FILE *out, const struct sp_limits *limits,
 		json_string(&json, "name", fields[i].name);
 		json_bool(&json, "known", fields[i].known);
 		json_string(&json, "since", fields[i].since);
-		put_string(&json, "option", fields[i].option);
-		put_string(&json, "needs", fields[i].needs);
+		json_string(&json, "option", fields[i].option);
+		json_string(&json, "needs", fields[i].needs);
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');
