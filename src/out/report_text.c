@@ -19,13 +19,11 @@
 #include "out/thread_times.h"
 #include "out/time_line.h"
 #include "recorded_options.h"
+#include "text.h"
 
 /* Text after a command with words that 'sprof archive' has hidden. */
 #define HIDDEN " (other arguments hidden)"
 #define HIDDEN_WIDTH ((int)sizeof(HIDDEN) - 1)
-
-/* Characters that a shell does not change. */
-#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=,-"
 
 /* Indentation of the head's lines. */
 #define INDENT 2
@@ -666,7 +664,7 @@ static bool put_annotate(const struct report *report, const struct sp_profile *p
 		const char *value = options[i].value;
 		if (!value || size >= (int)limit)
 			continue;
-		bool plain = *options[i].option && value[strspn(value, PLAIN)] == '\0';
+		bool plain = *options[i].option && text_is_bare(value);
 		/* Text has several threads as one comm: "worker-* (16 threads)". */
 		if (strchr(value, '\'') || (value == row->comm && strchr(value, '*')))
 			return false;
@@ -695,7 +693,7 @@ static void write_next(const struct report *report, FILE *out)
 				  "By the functions of your own code: sprof report --my-code" :
 			  !strcmp(row->dso ?: "", "[python]") ?
 				  "By lines: sprof report --my-code -s function,srcline" : NULL;
-	if (own && !report->path[strspn(report->path, PLAIN)]) {
+	if (own && text_is_bare(report->path)) {
 		int size = snprintf(text, sizeof(text), "%s%s%s", own, usual ? "" : " ",
 				    usual ? "" : report->path);
 		fits = size <= report->term.width && size < (int)sizeof(text);
@@ -718,8 +716,7 @@ static void write_browser(const struct report *report, FILE *out)
 	bool usual = !strcmp(report->path, "sprof.data");
 	if (!report->term.terminal || report->quiet || report->live ||
 	    report->recording_count > 1 || *report->path == '-' ||
-	    report->path[strspn(report->path, PLAIN)] ||
-	    !first_with_rows(report))
+	    !text_is_bare(report->path) || !first_with_rows(report))
 		return;
 	snprintf(text, sizeof(text), "Browse it with keys: sprof browse%s%s", usual ? "" : " ",
 		 usual ? "" : report->path);
