@@ -453,8 +453,7 @@ static bool counting_run_hook(struct counting *counting, const char *what, const
 static void count(struct stat_run *run)
 {
 	struct counting *counting = run->counting;
-
-	const struct stat_arguments *arguments = run->counting->arguments;
+	const struct stat_arguments *arguments = counting->arguments;
 	uint64_t period_ms = sp_stat_period_ms(run->stat);
 	uint64_t begin_ns = session_now_ns() - sp_stat_elapsed_ns(run->stat);
 	if (arguments->interval_ms)
@@ -471,7 +470,7 @@ static void count(struct stat_run *run)
 		do_what_is_due(run);
 	}
 	/* If an interval is incomplete at the end, its counts are printed too. */
-	bool rest = counting->arguments->interval_ms && run->next_print_ns;
+	bool rest = arguments->interval_ms && run->next_print_ns;
 	if (counting->session.expects_term || counting->session.stopped)
 		session_add_error(&counting->session, sp_stat_stop(run->stat));
 	end_command(run);
