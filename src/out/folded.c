@@ -63,8 +63,8 @@ static int compare(const void *a, const void *b)
 			   is_module(y) ? y->dso : node_name(y));
 	if (!order)
 		order = x->from_cfi - y->from_cfi;
-	if (!order && has_dso(x) && has_dso(y))
-		order = strcmp(x->dso, y->dso);
+	if (!order)
+		order = strcmp(has_dso(x) ? x->dso : "", has_dso(y) ? y->dso : "");
 	if (!order)
 		order = x->symbol_known - y->symbol_known;
 	if (!order)
