@@ -191,14 +191,6 @@ static void put_group(const struct report *report, const struct columns *columns
 	}
 }
 
-static bool is_grouped(const struct report *report, const struct sp_profile *profile)
-{
-	for (size_t i = 0; i < report->group_count; i++)
-		if (joint_view_has(&report->groups[i], profile))
-			return true;
-	return false;
-}
-
 static bool write_csv(const struct report *report, FILE *out)
 {
 	struct columns columns = {.report = report,
@@ -219,7 +211,7 @@ static bool write_csv(const struct report *report, FILE *out)
 		put_header(&columns, out);
 	for (size_t i = 0; i < report->profile_count; i++) {
 		const struct sp_profile *profile = report->profiles[i];
-		if (is_grouped(report, profile))
+		if (report_is_grouped(report, profile))
 			continue;
 		if (head)
 			put_header(&columns, out);

@@ -214,6 +214,14 @@ bool joint_view_has(const struct joint_view *view, const struct sp_profile *prof
 	return false;
 }
 
+bool report_is_grouped(const struct report *report, const struct sp_profile *profile)
+{
+	for (size_t i = 0; i < report->group_count; i++)
+		if (joint_view_has(&report->groups[i], profile))
+			return true;
+	return false;
+}
+
 /* Returns how many rows reach `row_limit`: the first ones, because rows are ordered. */
 static size_t rows_of_share(const struct report *report, const struct sp_profile *profile)
 {

@@ -175,6 +175,9 @@ bool report_shows(const struct report *report, const struct sp_group *group,
 /* Returns whether the profile belongs to the group. */
 bool joint_view_has(const struct joint_view *view, const struct sp_profile *profile);
 
+/* Returns whether the profile belongs to a group. Tables of groups have within-run intervals. */
+bool report_is_grouped(const struct report *report, const struct sp_profile *profile);
+
 /* Returns how many rows are within `row_limit` and `row_most`: the first ones. */
 size_t report_row_count(const struct report *report, const struct sp_profile *profile);
 

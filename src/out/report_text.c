@@ -459,6 +459,8 @@ static void write_marks(const struct report *report, FILE *out)
 	bool between = false, within = false;
 	for (size_t i = 0; i < report->profile_count && !report->hide_rows; i++) {
 		const struct sp_profile *profile = report->profiles[i];
+		if (report_is_grouped(report, profile))
+			continue;
 		size_t count = report_text_row_count(report, profile);
 		between |= report_shows_mark(report, profile, count, MARK_BETWEEN);
 		within |= report_shows_mark(report, profile, count, MARK_WITHIN);
@@ -513,7 +515,8 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 		snprintf(text, sizeof(text),
 			 "Percentages are of %s; %s is the 95%% confidence interval%s.", of,
 			 term_glyph(&report->term, "low–high", "low-high"),
-			 report->interval == SHOWN_BETWEEN ? " for another run" : "");
+			 report->interval == SHOWN_BETWEEN && !report_is_grouped(report, profile)
+				 ? " for another run" : "");
 	write_words(report, 0, text, out);
 	if (ranges)
 		write_marks(report, out);
@@ -602,20 +605,13 @@ static void write_group(const struct report *report, const struct joint_view *vi
 	}
 }
 
-/*
- * Returns the event group to write in place of this profile, if the profile is the group's leader;
- * else NULL. *ret: whether the profile is in any group.
- */
+/* Returns the event group with this leader, which is written in its place; NULL: there is none. */
 static const struct joint_view *group_of(const struct report *report,
-					 const struct sp_profile *profile, bool *ret)
+					 const struct sp_profile *leader)
 {
-	*ret = false;
-	for (size_t i = 0; i < report->group_count; i++) {
-		if (!joint_view_has(&report->groups[i], profile))
-			continue;
-		*ret = true;
-		return report->groups[i].profiles[0] == profile ? &report->groups[i] : NULL;
-	}
+	for (size_t i = 0; i < report->group_count; i++)
+		if (report->groups[i].profiles[0] == leader)
+			return &report->groups[i];
 	return NULL;
 }
 
@@ -736,12 +732,12 @@ static bool write_text(const struct report *report, FILE *out)
 		findings_write(report, out);
 	}
 	for (size_t i = 0; i < report->profile_count; i++) {
-		bool grouped;
-		const struct joint_view *view = group_of(report, report->profiles[i], &grouped);
+		const struct sp_profile *profile = report->profiles[i];
+		const struct joint_view *view = group_of(report, profile);
 		if (view)
 			write_group(report, view, out);
-		else if (!grouped)
-			write_profile(report, report->profiles[i], out);
+		else if (!report_is_grouped(report, profile))
+			write_profile(report, profile, out);
 	}
 	write_next(report, out);
 	write_browser(report, out);
