@@ -101,6 +101,23 @@ static int prefix_width(const struct stat_style *style, const struct stat_table 
 	return (int)strlen(text);
 }
 
+/* Writes the titles of the columns that stat_put_csv_prefix() writes. */
+static void put_csv_titles(const struct stat_style *style, bool has_time)
+{
+	static const char *const places[] = {
+		[SP_STAT_CPU] = "cpu",         [SP_STAT_CORE] = "core",
+		[SP_STAT_CLUSTER] = "cluster", [SP_STAT_CACHE] = "cache",
+		[SP_STAT_DIE] = "die",         [SP_STAT_SOCKET] = "socket",
+		[SP_STAT_NODE] = "node",       [SP_STAT_THREAD] = "comm-pid",
+	};
+	const char *place = places[style->aggregate], *sep = style->separator;
+	bool one = style->aggregate == SP_STAT_CPU || style->aggregate == SP_STAT_THREAD;
+	if (has_time)
+		fprintf(style->out, "time%s", sep);
+	if (place)
+		fprintf(style->out, "%s%s%s%s", place, sep, one ? "" : "cpus", one ? "" : sep);
+}
+
 void stat_put_metric_columns(const struct stat_style *style, const struct stat_table *table)
 {
 	if (style->kind == STAT_JSON || !table->place_count || !table->event_count)
@@ -108,8 +125,8 @@ void stat_put_metric_columns(const struct stat_style *style, const struct stat_t
 	if (style->kind == STAT_TEXT)
 		fprintf(style->out, "%-*s", prefix_width(style, table),
 			table->has_time ? "#           time" : "");
-	else if (table->has_time)
-		fprintf(style->out, "time%s", style->separator);
+	else
+		put_csv_titles(style, table->has_time);
 	put_figures(style, table, 0, true);
 	fputc('\n', style->out);
 }

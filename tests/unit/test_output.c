@@ -730,8 +730,11 @@ TEST(output_metrics_alone_are_a_line_for_each_place)
 		    "     2.000000000 CPU1                      0.25 "
 		    "                          50.00%\n");
 	metrics_are(STAT_CSV, false,
-		    "insn per cycle;branch-misses:u of all branches;\n"
+		    "cpu;insn per cycle;branch-misses:u of all branches;\n"
 		    "CPU0;1.50;2.50;\nCPU1;0.25;50.00;\n");
+	metrics_are(STAT_CSV, true,
+		    "time;cpu;insn per cycle;branch-misses:u of all branches;\n"
+		    "     2.000000000;CPU0;1.50;2.50;\n     2.000000000;CPU1;0.25;50.00;\n");
 	metrics_are(STAT_JSON, false,
 		    "{\"cpu\" : \"0\", \"insn per cycle\" : \"1.50\", "
 		    "\"branch-misses:u of all branches\" : \"2.50\"}\n"
