@@ -172,7 +172,9 @@ static bool write_constants(struct row_table *table, FILE *out)
 			continue;
 		}
 		const char *text = cell_text(table, &table->rows[0], column, buffer);
-		fprintf(out, "%s%s ", before, column_title(table, column));
+		fputs(before, out);
+		term_put(table->term, column_title(table, column), 0, out);
+		putc(' ', out);
 		term_put(table->term, text ? text : "?", 0, out);
 		columns_drop(table, i);
 		before = ", ";
