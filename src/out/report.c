@@ -127,6 +127,11 @@ bool report_by_total(const struct report *report)
 	return report->children && !report->order_by_self;
 }
 
+bool report_by_time(const struct report *report)
+{
+	return report->key_count && *report->keys == SP_KEY_TIME;
+}
+
 struct sp_share report_interval(const struct report *report, const struct sp_share *within,
 				const struct sp_between *between, char *mark_ret)
 {
@@ -262,7 +267,7 @@ size_t report_row_count(const struct report *report, const struct sp_profile *pr
 
 size_t report_text_row_count(const struct report *report, const struct sp_profile *profile)
 {
-	size_t count = rows_of_share(report, profile);
+	size_t count = report_by_time(report) ? profile->row_count : rows_of_share(report, profile);
 	if (report->row_coverage > 0)
 		count = covering_rows(report, profile, count);
 	return at_most(count, report->row_most);

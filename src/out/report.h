@@ -162,6 +162,9 @@ void report_write_marks(const struct report *report, bool between, bool within, 
 /* Returns whether rows are ordered and limited by total; else they are by self. */
 bool report_by_total(const struct report *report);
 
+/* Returns whether text has the rows in order of time: the heaviest are not the first. */
+bool report_by_time(const struct report *report);
+
 /* Returns whether all shares are exact, in this run and for it: text has no intervals then. */
 bool report_is_exact(const struct report *report);
 

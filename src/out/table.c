@@ -443,20 +443,55 @@ static void put_threads_first(const struct report *report, struct table_line *ro
 	}
 }
 
+/* Orders by place: the rows of a profile are one array. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct table_line *x = a, *y = b;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+static int compare_shares(const void *a, const void *b, void *report)
+{
+	const struct table_line *x = a, *y = b;
+	double of_x = row_order_weight(report, x->row)->share.value;
+	double of_y = row_order_weight(report, y->row)->share.value;
+	return of_x != of_y ? (of_x < of_y ? 1 : -1) : compare_places(a, b);
+}
+
+/*
+ * Moves the heaviest of the rows, as far as the limits show them, to the front, in order of time.
+ * Returns their number.
+ */
+static size_t limit_by_time(const struct report *report, struct table_line *rows, size_t count)
+{
+	struct report of = *report;
+	size_t shown = 0, most = report->row_most && report->row_most < count ? report->row_most
+									       : count;
+	qsort_r(rows, count, sizeof(*rows), compare_shares, &of);
+	while (shown < most &&
+	       row_order_weight(report, rows[shown].row)->share.value >= report->row_limit)
+		shown++;
+	qsort(rows, shown, sizeof(*rows), compare_places);
+	return shown;
+}
+
 void table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	struct table_line *rows = xcalloc(profile->row_count + 1, sizeof(*rows));
 	struct report more = *report;
 	double rest = 0;
+	bool by_time = report_by_time(report);
 	for (size_t i = 0; i < profile->row_count; i++)
 		rows[i].row = sp_profile_row(profile, i);
 	more.row_most = 0;
-	size_t count = report_text_row_count(&more, profile);
+	size_t count = by_time ? limit_by_time(report, rows, profile->row_count)
+			       : report_text_row_count(&more, profile);
 	put_threads_first(report, rows, count);
 	size_t first = write_entry_rows(report, profile, rows, count, out);
 	/* Rows in lines give way to others. */
 	more.row_most = report->row_most ? report->row_most + first : 0;
-	count = report_text_row_count(&more, profile);
+	if (!by_time)
+		count = report_text_row_count(&more, profile);
 	for (size_t i = count; i < profile->row_count; i++)
 		rest += rows[i].row->self.share.value;
 	struct row_table table = {.report = report, .term = &report->term, .rows = rows + first,

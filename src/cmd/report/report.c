@@ -79,11 +79,10 @@ static bool orders_by_self(const struct report_arguments *arguments)
 static void set_row_limits(const struct report_arguments *arguments, struct report *report)
 {
 	size_t events = 0, head;
-	/* If rows are ordered by time, the first ones are not the heaviest, so all are shown. */
-	bool by_time = arguments->key_count && arguments->keys[0] == SP_KEY_TIME;
 	report->row_limit = arguments->limit >= 0 ? arguments->limit : 0;
 	report->row_most = arguments->most;
-	if (arguments->limit >= 0 || arguments->most || !is_text(arguments) || by_time)
+	if (arguments->limit >= 0 || arguments->most || !is_text(arguments) ||
+	    report_by_time(report))
 		return;
 	if (report_by_total(report))
 		report->row_limit = TEXT_LIMIT;
