@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include "diag.h"
 #include "memory.h"
-#include "output_file.h"
 
 #define MAX_WORDS 32
 
@@ -101,11 +100,16 @@ static void end_running(void)
 	waitpid(running.pid, NULL, 0);
 }
 
-struct pager pager_open(bool wanted)
+struct pager pager_open(const char *path, bool wanted)
 {
 	struct pager pager = {.out = stdout};
 	const char *command = pager_command();
 	int input;
+	if (path) {
+		output_file_open(&pager.file, path);
+		pager.out = pager.file.out;
+		return pager;
+	}
 	/* Flushes earlier output, which must precede the pager's. */
 	fflush(stdout);
 	if (wanted && command && isatty(STDOUT_FILENO))
@@ -129,6 +133,8 @@ struct pager pager_open(bool wanted)
 
 int pager_close(struct pager *pager)
 {
+	if (pager->file.out)
+		return output_file_close(&pager->file, !pager->incomplete);
 	if (pager->pid) {
 		running.pid = 0;
 		/* A write to the pager fails only if the user has quit it. */

@@ -7,7 +7,6 @@
 #include "diag.h"
 #include "json.h"
 #include "options.h"
-#include "output_file.h"
 #include "pager.h"
 #include "term.h"
 #include "text.h"
@@ -22,7 +21,6 @@ struct list {
 	bool limits, long_desc, details, desc;
 	const char *pmu;
 	const char *output; /* output file; NULL: standard output, by the pager */
-	struct output_file file;
 };
 
 static void entry_text(FILE *out, const struct list *list, const struct sp_catalog_entry *entry)
@@ -83,21 +81,7 @@ static void no_events_explain(const struct sp_catalog_options *options)
 	diag_print("no event matches; 'sprof list' shows all");
 }
 
-/* Opens the output. `out` is NULL after printing that the file cannot be written. */
-static struct pager open_output(struct list *list)
-{
-	if (!list->output)
-		return pager_open(list->format == LIST_TEXT);
-	output_file_open(&list->file, list->output);
-	return (struct pager){.out = list->file.out};
-}
-
-static int close_output(struct list *list, struct pager *pager)
-{
-	return list->output ? output_file_close(&list->file, true) : pager_close(pager);
-}
-
-static int show_events(struct sp_ctx *ctx, struct list *list,
+static int show_events(struct sp_ctx *ctx, const struct list *list,
 		       const struct sp_catalog_options *options)
 {
 	struct sp_catalog *catalog;
@@ -106,7 +90,7 @@ static int show_events(struct sp_ctx *ctx, struct list *list,
 		diag_error(error);
 		return 1;
 	}
-	struct pager pager = open_output(list);
+	struct pager pager = pager_open(list->output, list->format == LIST_TEXT);
 	if (!pager.out) {
 		sp_catalog_free(catalog);
 		return 1;
@@ -124,7 +108,7 @@ static int show_events(struct sp_ctx *ctx, struct list *list,
 	}
 	if (list->format == LIST_JSON)
 		json_end_lines(&json, ']');
-	int status = close_output(list, &pager);
+	int status = pager_close(&pager);
 	const char *note;
 	for (size_t i = 0; (note = sp_catalog_note(catalog, i)); i++)
 		diag_print("%s", note);
@@ -215,7 +199,7 @@ static void limits_json(FILE *out, const struct sp_limits *limits,
 	json_end_lines(&json, '}');
 }
 
-static int show_limits(struct sp_ctx *ctx, struct list *list)
+static int show_limits(struct sp_ctx *ctx, const struct list *list)
 {
 	struct sp_limits *limits = NULL;
 	struct sp_attr_field *fields = NULL;
@@ -230,7 +214,7 @@ static int show_limits(struct sp_ctx *ctx, struct list *list)
 	struct term term = term_of_output(list->output, TERM_COLOUR_NEVER);
 	if (!term.width)
 		term.width = 80;
-	struct pager pager = open_output(list);
+	struct pager pager = pager_open(list->output, list->format == LIST_TEXT);
 	if (!pager.out) {
 		sp_error_free(error);
 		free(fields);
@@ -241,7 +225,7 @@ static int show_limits(struct sp_ctx *ctx, struct list *list)
 		limits_json(pager.out, limits, fields, field_count);
 	else
 		limits_text(pager.out, &term, limits, fields, field_count);
-	int status = close_output(list, &pager);
+	int status = pager_close(&pager);
 	if (error)
 		diag_error(error);
 	free(fields);

@@ -18,7 +18,6 @@
 #include "memory.h"
 #include "out/output.h"
 #include "out/time_line.h"
-#include "output_file.h"
 #include "pager.h"
 #include "progress.h"
 #include "tui/browse.h"
@@ -453,19 +452,16 @@ static int write_report(const struct report_arguments *arguments,
 			const struct recordings *recordings, struct report *report)
 {
 	const struct output_format *output = arguments->output;
-	struct output_file file = {0};
-	struct pager pager = {0};
 	struct progress progress;
 	if (output->one_event)
 		choose_one_event(output, report);
 	if (output->check && !output->check(report))
 		return 1;
-	if (arguments->file && !output_file_open(&file, arguments->file))
+	bool paged = arguments->selection.pager != 0 && output->paged;
+	struct pager pager = pager_open(arguments->file, paged);
+	if (!pager.out)
 		return 1;
-	if (!arguments->file)
-		pager = pager_open(arguments->selection.pager != 0 && output->paged);
-	FILE *whole = arguments->file ? file.out : pager.out;
-	FILE *out = is_compressed(arguments) ? gzip_open(whole) : whole;
+	FILE *out = is_compressed(arguments) ? gzip_open(pager.out) : pager.out;
 	bool header = arguments->header && output == &output_text;
 	for (size_t i = 0; i < recordings->count && header; i++) {
 		/* The header is that of the file. */
@@ -476,10 +472,11 @@ static int write_report(const struct report_arguments *arguments,
 	progress_begin_writing(&progress, arguments->file && !arguments->selection.quiet &&
 						  !arguments->source);
 	bool done = output->write(report, out);
-	if (out != whole)
+	if (out != pager.out)
 		fclose(out);
 	progress_end(&progress);
-	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
+	pager.incomplete = !done;
+	int status = pager_close(&pager);
 	if (done && !status && arguments->open)
 		browser_open(arguments->file);
 	missing_data_print(arguments, recordings, report);

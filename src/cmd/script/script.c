@@ -296,7 +296,7 @@ static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_
 		diag_error(error);
 		return 1;
 	}
-	struct pager pager = pager_open(a->selection.pager != 0);
+	struct pager pager = pager_open(NULL, a->selection.pager != 0);
 	if (a->header && a->format == SCRIPT_TEXT)
 		info_print_header(reader, pager.out);
 	struct ordered_output relay = {.view = view, .script = script, .out = pager.out};
