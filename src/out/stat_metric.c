@@ -104,18 +104,13 @@ static int prefix_width(const struct stat_style *style, const struct stat_table 
 /* Writes the titles of the columns that stat_put_csv_prefix() writes. */
 static void put_csv_titles(const struct stat_style *style, bool has_time)
 {
-	static const char *const places[] = {
-		[SP_STAT_CPU] = "cpu",         [SP_STAT_CORE] = "core",
-		[SP_STAT_CLUSTER] = "cluster", [SP_STAT_CACHE] = "cache",
-		[SP_STAT_DIE] = "die",         [SP_STAT_SOCKET] = "socket",
-		[SP_STAT_NODE] = "node",       [SP_STAT_THREAD] = "comm-pid",
-	};
-	const char *place = places[style->aggregate], *sep = style->separator;
-	bool one = style->aggregate == SP_STAT_CPU || style->aggregate == SP_STAT_THREAD;
+	const char *place = stat_place_titles[style->aggregate], *sep = style->separator;
 	if (has_time)
 		fprintf(style->out, "time%s", sep);
 	if (place)
-		fprintf(style->out, "%s%s%s%s", place, sep, one ? "" : "cpus", one ? "" : sep);
+		fprintf(style->out, "%s%s", style->aggregate == SP_STAT_THREAD ? "comm-pid" : place, sep);
+	if (stat_has_members(style))
+		fprintf(style->out, "cpus%s", sep);
 }
 
 void stat_put_metric_columns(const struct stat_style *style, const struct stat_table *table)
