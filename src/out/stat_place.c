@@ -49,41 +49,26 @@ bool stat_has_members(const struct stat_style *style)
 	       style->aggregate != SP_STAT_THREAD;
 }
 
+/* Columns of names in text. */
+static const int name_widths[] = {
+	[SP_STAT_CPU] = 7,   [SP_STAT_CORE] = 15,  [SP_STAT_CLUSTER] = 14, [SP_STAT_CACHE] = 19,
+	[SP_STAT_DIE] = 12,  [SP_STAT_SOCKET] = 6, [SP_STAT_NODE] = 6,
+};
+
 void stat_put_text_place(const struct stat_line *line)
 {
 	FILE *out = line->style->out;
-	const struct sp_stat_place *place = line->place;
-	int members = line->row->members > 0 ? (int)line->row->members : 0;
+	enum sp_stat_aggregate aggregate = line->style->aggregate;
 	char name[STAT_PLACE_SIZE];
-	switch (line->style->aggregate) {
-	case SP_STAT_GLOBAL:
-		return;
-	case SP_STAT_CPU:
-		fprintf(out, "CPU%-7d ", place->cpu);
-		return;
-	case SP_STAT_THREAD:
-		stat_put_name(out, place->comm, 16);
-		fprintf(out, "-%-8d ", place->tid);
-		return;
-	case SP_STAT_CORE:
-		fprintf(out, "S%d-D%d-C%-8d %4d ", place->socket, place->die, place->core, members);
-		return;
-	case SP_STAT_CLUSTER:
-		fprintf(out, "S%d-D%d-CLS%-5d %4d ", place->socket, place->die, place->cluster, members);
-		return;
-	case SP_STAT_CACHE:
-		fprintf(out, "%-19s %7d ", stat_place_name(line, name), members);
-		return;
-	case SP_STAT_DIE:
-		fprintf(out, "S%d-D%-8d %4d ", place->socket, place->die, members);
-		return;
-	case SP_STAT_SOCKET:
-		fprintf(out, "S%-5d %4d ", place->socket, members);
-		return;
-	case SP_STAT_NODE:
-		fprintf(out, "N%-5d %4d ", place->node, members);
-		return;
+	if (aggregate == SP_STAT_THREAD) {
+		stat_put_name(out, line->place->comm, 16);
+		fprintf(out, "-%-8d ", line->place->tid);
+	} else if (aggregate != SP_STAT_GLOBAL) {
+		fprintf(out, "%s%-*s ", aggregate == SP_STAT_CPU ? "CPU" : "", name_widths[aggregate],
+			stat_place_name(line, name));
 	}
+	if (stat_has_members(line->style))
+		fprintf(out, "%*u ", aggregate == SP_STAT_CACHE ? 7 : 4, line->row->members);
 }
 
 void stat_put_text_prefix(const struct stat_line *line)
