@@ -118,7 +118,6 @@ static uint32_t function_index(struct callgrind *callgrind, const struct sp_tree
 	return index;
 }
 
-/* Returns the index of a line of a function. */
 static uint32_t line_index(struct callgrind *callgrind, uint32_t function, uint32_t line)
 {
 	const uint64_t key[] = {function, line};
@@ -209,7 +208,6 @@ static void put_costs(struct callgrind *callgrind, uint64_t line, const struct c
 	buffer_char(&callgrind->text, '\n');
 }
 
-/* Writes a function with its lines and calls. */
 static void put_block(struct callgrind *callgrind, uint32_t function)
 {
 	put_function(callgrind, "", function);

@@ -150,7 +150,6 @@ static void put_stack(struct speedscope *speedscope, size_t event, uint32_t node
 	buffer_char(text, ']');
 }
 
-/* Writes the text that has been made. */
 static void flush(struct speedscope *speedscope)
 {
 	fwrite(speedscope->text.text, 1, speedscope->text.count, speedscope->json.out);

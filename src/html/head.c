@@ -31,7 +31,6 @@ struct code_facts {
 	unsigned int kind;
 };
 
-/* Returns the function's index. */
 static uint32_t add_function(struct head *head, const struct code_facts *code)
 {
 	const uint64_t row[FUNCTION_COLUMNS] = {

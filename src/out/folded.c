@@ -113,7 +113,6 @@ static void put_dso(struct buffer *line, const char *dso)
 	buffer_string(line, bare ? "]" : "");
 }
 
-/* Appends a node's frame to the line. */
 static void put_frame(struct buffer *line, const struct sp_tree_node *node)
 {
 	bool module = is_module(node), dso = has_dso(node);

@@ -548,7 +548,6 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	term_end(&report->term, TERM_DIM, out);
 }
 
-/* Writes a blank line and the call tree, if there is one. */
 static void write_tree(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	if (!profile->tree || !profile->tree->child_count)

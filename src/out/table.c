@@ -464,10 +464,9 @@ static int compare_shares(const void *a, const void *b, void *report)
  */
 static size_t limit_by_time(const struct report *report, struct table_line *rows, size_t count)
 {
-	struct report of = *report;
 	size_t shown = 0, most = report->row_most && report->row_most < count ? report->row_most
 									       : count;
-	qsort_r(rows, count, sizeof(*rows), compare_shares, &of);
+	qsort_r(rows, count, sizeof(*rows), compare_shares, (void *)(uintptr_t)report);
 	while (shown < most &&
 	       row_order_weight(report, rows[shown].row)->share.value >= report->row_limit)
 		shown++;

@@ -251,7 +251,7 @@ static void limits_print(const struct script_view *view, const struct sp_script 
 	if (lost) {
 		char *command = input_command("sprof info --losses", view->info->path);
 		diag_print("%s: %llu samples were lost; '%s' shows when", view->info->path,
-			   (unsigned long long)lost, command ?: "sprof info --losses");
+			   (unsigned long long)lost, command);
 		free(command);
 	}
 	if (refusal && !view->arguments->no_chains)
