@@ -2,7 +2,7 @@
 /*
  * CSV output of rows, as in RFC 4180 except for the line ends, after a header line. Columns have the
  * names and order of the JSON output's row members. Columns of totals are always present, and empty if
- * totals are unknown. If there are several events, the last column is the event's name.
+ * totals are unknown. If there are several events, a column has the event's name.
  *
  * The last columns are between-run intervals, if they are known; in modes of time, times by state.
  *
