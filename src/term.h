@@ -27,8 +27,8 @@ struct term {
 };
 
 /*
- * Detects the abilities of the file that a command writes (NULL: of standard output) from the locale
- * set by setlocale(), and NO_COLOR, TERM and COLUMNS. A file is no terminal, and has no width.
+ * Detects the abilities of the file that a command writes (NULL: of standard output) from the
+ * locale set by setlocale(), and NO_COLOR, TERM and COLUMNS. A file is no terminal, without width.
  */
 struct term term_of_output(const char *file, enum term_colour colour);
 

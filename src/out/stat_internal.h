@@ -32,7 +32,7 @@ struct stat_figure stat_figure_of(const struct sp_stat_derived *derived);
 /* Writes a name without control characters; `width` as in printf's %*s, in columns. */
 void stat_put_name(FILE *out, const char *text, int width);
 
-/* Names of kinds of places in JSON; NULL: the counts are the sum of all. */
+/* Names of kinds of places. */
 extern const char *const stat_place_titles[];
 
 #define STAT_PLACE_SIZE 128

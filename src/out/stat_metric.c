@@ -104,11 +104,13 @@ static int prefix_width(const struct stat_style *style, const struct stat_table 
 /* Writes the titles of the columns that stat_put_csv_prefix() writes. */
 static void put_csv_titles(const struct stat_style *style, bool has_time)
 {
-	const char *place = stat_place_titles[style->aggregate], *sep = style->separator;
+	enum sp_stat_aggregate kind = style->aggregate;
+	const char *sep = style->separator;
 	if (has_time)
 		fprintf(style->out, "time%s", sep);
-	if (place)
-		fprintf(style->out, "%s%s", style->aggregate == SP_STAT_THREAD ? "comm-pid" : place, sep);
+	if (kind != SP_STAT_GLOBAL)
+		fprintf(style->out, "%s%s",
+			kind == SP_STAT_THREAD ? "comm-pid" : stat_place_titles[kind], sep);
 	if (stat_has_members(style))
 		fprintf(style->out, "cpus%s", sep);
 }

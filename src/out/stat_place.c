@@ -64,8 +64,8 @@ void stat_put_text_place(const struct stat_line *line)
 		stat_put_name(out, line->place->comm, 16);
 		fprintf(out, "-%-8d ", line->place->tid);
 	} else if (aggregate != SP_STAT_GLOBAL) {
-		fprintf(out, "%s%-*s ", aggregate == SP_STAT_CPU ? "CPU" : "", name_widths[aggregate],
-			stat_place_name(line, name));
+		fprintf(out, "%s%-*s ", aggregate == SP_STAT_CPU ? "CPU" : "",
+			name_widths[aggregate], stat_place_name(line, name));
 	}
 	if (stat_has_members(line->style))
 		fprintf(out, "%*u ", aggregate == SP_STAT_CACHE ? 7 : 4, line->row->members);

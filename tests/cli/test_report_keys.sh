@@ -252,7 +252,8 @@ cycles.self,cycles.self_low,cycles.self_high,cycles.self_samples,cycles.self_wei
 END
 
 check "--limit is for groups in csv, too" sh -c '
-	[ $("$SPROF" report --group -s symbol --format csv --limit 1 -i "$1" | wc -l) = 2 ]' sh "$tmp/group"
+	[ $("$SPROF" report --group -s symbol --format csv --limit 1 -i "$1" | wc -l) = 2 ]
+	' sh "$tmp/group"
 
 "$SPROF" report --group -s symbol --format json -i "$tmp/group" | sed -n '/"groups"/,/]$/p' >"$tmp/json"
 prints "a group in json" cat "$tmp/json" <<END
