@@ -38,6 +38,7 @@ src_sprof_SOURCES = \
 UNIT_TESTS += \
 	tests/unit/test_nearest.c \
 	tests/unit/test_options.c \
+	tests/unit/test_output_file.c \
 	tests/unit/test_progress.c \
 	tests/unit/test_session.c \
 	tests/unit/test_source_files.c \

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cmd/common/session.h"
 #include "diag.h"
 #include "memory.h"
 
@@ -22,8 +24,15 @@ static void remove_unfinished(void)
 		unlink(unfinished);
 }
 
+static void end_unfinished(int number)
+{
+	remove_unfinished();
+	session_raise(number);
+}
+
 static void deinit(struct output_file *file)
 {
+	session_replace_handlers(end_unfinished, SIG_DFL);
 	unfinished = NULL;
 	free(file->path);
 	free(file->temporary);
@@ -41,6 +50,7 @@ static int create(struct output_file *file)
 		if (fd >= 0) {
 			unfinished = file->temporary;
 			memory_at_end(remove_unfinished);
+			session_replace_handlers(SIG_DFL, end_unfinished);
 			return fd;
 		}
 		free(file->temporary);
@@ -151,23 +161,28 @@ bool output_file_open_in_place(struct output_file *file, const char *path, bool 
 	return open_stream(file, open_in_place(file, flags), path);
 }
 
-int output_file_close(struct output_file *file, bool complete)
+int stream_finish(FILE *out)
 {
 	errno = 0;
-	bool failed = fflush(file->out) || ferror(file->out);
-	int errnum = errno;
-	if (fclose(file->out) && !failed) {
-		failed = true;
-		errnum = errno;
-	}
-	if (!failed && complete && file->temporary && rename(file->temporary, file->path)) {
-		failed = true;
-		errnum = errno;
-	}
-	if (failed)
-		diag_print("cannot write %s: %s", file->path, strerror(errnum ? errnum : EIO));
-	if (file->temporary && (failed || !complete))
+	if (fflush(out))
+		return errno ?: EIO;
+	return ferror(out) ? EIO : 0;
+}
+
+int output_file_close(struct output_file *file, bool complete)
+{
+	int error = stream_finish(file->out);
+	/* A stream does not keep the reason of an earlier failure: another write has it, too. */
+	if (error == EIO && file->temporary && write(fileno(file->out), "", 1) < 0)
+		error = errno;
+	if (fclose(file->out) && !error)
+		error = errno ?: EIO;
+	if (!error && complete && file->temporary && rename(file->temporary, file->path))
+		error = errno;
+	if (error)
+		diag_print("cannot write %s: %s", file->path, strerror(error));
+	if (file->temporary && (error || !complete))
 		unlink(file->temporary);
 	deinit(file);
-	return failed;
+	return error != 0;
 }

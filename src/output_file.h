@@ -18,8 +18,8 @@ struct output_file {
 /*
  * Opens PATH for writing. As root, only root may read the file. Devices and pipes are written in
  * place, except disks, and pipes of other users (not root). A symbolic link is not followed,
- * because another user may have made it; /dev/stdout and the like are. Returns false after
- * printing an error.
+ * because another user may have made it; /dev/stdout and the like are. SIGINT, SIGTERM and SIGHUP
+ * remove the unfinished file, unless they have handlers. Returns false after printing an error.
  */
 bool output_file_open(struct output_file *file, const char *path);
 
@@ -28,6 +28,9 @@ bool output_file_open(struct output_file *file, const char *path);
  * Links are as above, and another user's file is refused. Returns false after printing an error.
  */
 bool output_file_open_in_place(struct output_file *file, const char *path, bool append);
+
+/* Flushes a stream. Returns the errno; EIO if an earlier write failed; 0: all was written. */
+int stream_finish(FILE *out);
 
 /*
  * Closes the file and gives it its path, if `complete`; else removes it. Returns the exit status: 1

@@ -100,11 +100,16 @@ static void end_running(void)
 	waitpid(running.pid, NULL, 0);
 }
 
-struct pager pager_open(bool wanted)
+struct pager pager_open(const char *path, bool wanted)
 {
 	struct pager pager = {.out = stdout};
 	const char *command = pager_command();
 	int input;
+	if (path) {
+		output_file_open(&pager.file, path);
+		pager.out = pager.file.out;
+		return pager;
+	}
 	/* Flushes earlier output, which must precede the pager's. */
 	fflush(stdout);
 	if (wanted && command && isatty(STDOUT_FILENO))
@@ -126,27 +131,21 @@ struct pager pager_open(bool wanted)
 	return (struct pager){.out = stdout};
 }
 
-/* Flushes the output. Returns the errno; EIO if an earlier write failed; 0: all was written. */
-static int stream_finish(FILE *out)
-{
-	errno = 0;
-	if (fflush(out))
-		return errno ? errno : EIO;
-	return ferror(out) ? EIO : 0;
-}
-
 int pager_close(struct pager *pager)
 {
-	int error = stream_finish(pager->out);
-	if (pager->errnum)
-		error = pager->errnum;
+	if (pager->file.out)
+		return output_file_close(&pager->file, !pager->incomplete);
 	if (pager->pid) {
 		running.pid = 0;
+		/* A write to the pager fails only if the user has quit it. */
 		fclose(pager->out);
 		while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
 			;
-		return error && error != EPIPE;
+		return 0;
 	}
+	int error = stream_finish(pager->out);
+	if (pager->errnum)
+		error = pager->errnum;
 	/* Some file systems, for example NFS, report a full disk only at close(2). */
 	if (!error && close(STDOUT_FILENO) && errno != EBADF)
 		error = errno;

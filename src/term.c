@@ -30,14 +30,14 @@ static bool wants_colour(enum term_colour colour, bool terminal)
 	return terminal && !(no_color && *no_color) && name && strcmp(name, "dumb") != 0;
 }
 
-struct term term_of_stdout(enum term_colour colour)
+struct term term_of_output(const char *file, enum term_colour colour)
 {
-	bool terminal = isatty(STDOUT_FILENO);
+	bool terminal = !file && isatty(STDOUT_FILENO);
 	return (struct term){
 		.colour = wants_colour(colour, terminal),
 		.utf8 = text_form_shown() == TEXT_SHOWN,
 		.terminal = terminal,
-		.width = find_width(STDOUT_FILENO, terminal),
+		.width = file ? 0 : find_width(STDOUT_FILENO, terminal),
 	};
 }
 

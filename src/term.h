@@ -27,10 +27,10 @@ struct term {
 };
 
 /*
- * Detects the terminal's abilities from standard output, the locale set by setlocale(), and NO_COLOR,
- * TERM and COLUMNS.
+ * Detects the abilities of the file that a command writes (NULL: of standard output) from the
+ * locale set by setlocale(), and NO_COLOR, TERM and COLUMNS. A file is no terminal, without width.
  */
-struct term term_of_stdout(enum term_colour colour);
+struct term term_of_output(const char *file, enum term_colour colour);
 
 /* Detects the abilities of standard error, without colours. COLUMNS is for terminals only. */
 struct term term_of_stderr(void);

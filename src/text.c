@@ -195,16 +195,20 @@ bool text_is_same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
+bool text_is_bare(const char *word)
+{
+	static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "_./:@%+=,-";
+	return *word && !word[strspn(word, bare)];
+}
+
 char *text_append_word(char *text, const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_./:@%+=,-";
-	bool bare = *word && !word[strspn(word, plain)];
 	char *longer = xrealloc(text, strlen(text) + 4 * strlen(word) + 4);
 	char *end = longer + strlen(longer);
 	if (end > longer)
 		*end++ = ' ';
-	if (bare) {
+	if (text_is_bare(word)) {
 		strcpy(end, word);
 		return longer;
 	}

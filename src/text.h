@@ -56,6 +56,9 @@ const char *text_piece(const char **text, enum text_form form, char buffer[TEXT_
 /* Writes a text in this form to a stream. */
 void text_write(const char *text, enum text_form form, FILE *out);
 
+/* Returns whether a shell needs no quotes around the word. */
+bool text_is_bare(const char *word);
+
 /*
  * Appends a word to a command line, which it frees: after a blank, and quoted for a shell if
  * necessary. Returns the new one, for the caller to free.

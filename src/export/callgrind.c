@@ -118,7 +118,6 @@ static uint32_t function_index(struct callgrind *callgrind, const struct sp_tree
 	return index;
 }
 
-/* Returns the index of a line of a function. */
 static uint32_t line_index(struct callgrind *callgrind, uint32_t function, uint32_t line)
 {
 	const uint64_t key[] = {function, line};
@@ -209,7 +208,6 @@ static void put_costs(struct callgrind *callgrind, uint64_t line, const struct c
 	buffer_char(&callgrind->text, '\n');
 }
 
-/* Writes a function with its lines and calls. */
 static void put_block(struct callgrind *callgrind, uint32_t function)
 {
 	put_function(callgrind, "", function);
@@ -251,9 +249,12 @@ static void put_header(struct callgrind *callgrind)
 	for (size_t i = 0; i < report->profile_count; i++) {
 		/* Writes an event's name in the characters that are safe in a list of names. */
 		const struct sp_profile *profile = report->profiles[i];
+		char *name = xstrdup(profile->event);
+		for (char *c = name; (c = strpbrk(c, " \t,()\n\r"));)
+			*c = '_';
 		buffer_char(text, ' ');
-		for (const char *c = profile->event; *c; c++)
-			buffer_char(text, strchr(" \t,()\n\r", *c) ? '_' : *c);
+		buffer_name(text, name);
+		free(name);
 		if (profile->weight_is_time)
 			buffer_string(text, "-ns");
 	}

@@ -112,7 +112,6 @@ static void add_frame(struct firefox_tables *tables, const struct sp_timeline *t
 	tables->node_frames[index] = unique_add(&tables->frames, row);
 }
 
-/* Makes the tables for all nodes. */
 static void firefox_tables_init(struct firefox_tables *tables, const struct sp_timeline *timeline)
 {
 	*tables = (struct firefox_tables){
@@ -344,7 +343,6 @@ static enum firefox_weight weight_kind(const struct firefox *firefox)
 	return kind;
 }
 
-/* Orders the cells by thread. */
 static void order_cells(struct firefox *firefox)
 {
 	const struct sp_timeline *timeline = firefox->timeline;

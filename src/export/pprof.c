@@ -93,7 +93,6 @@ static uint64_t mapping_id(struct pprof *pprof, const struct sp_tree_node *node)
 	return (uint64_t)unique_add(&pprof->mappings, row) + 1;
 }
 
-/* Returns the index of the node's function. */
 static uint32_t function_index(struct pprof *pprof, const struct sp_tree_node *node)
 {
 	const uint64_t row[] = {(uintptr_t)node_name(node), (uintptr_t)node->dso, node->address,
@@ -112,13 +111,11 @@ static uint32_t location_index(struct pprof *pprof, const struct sp_tree_node *n
 	return unique_add(&pprof->locations, row);
 }
 
-/* Appends the id of a location to a sample. */
 static void put_location_id(struct pprof *pprof, uint64_t location)
 {
 	protobuf_varint(&pprof->inner, (uint64_t)unique_add(&pprof->used, &location) + 1);
 }
 
-/* Puts a node on the stack. */
 static void enter(struct pprof *pprof, const struct sp_tree_node *node)
 {
 	uint64_t caller = NONE;
@@ -331,7 +328,6 @@ static const char *weight_unit(const struct sp_profile *profile)
 /* Types of values in mode wall, in ns. */
 static const char *const wall_types[] = {"cpu", "wall", "off-cpu"};
 
-/* Appends the types of a sample's values. */
 static void put_types(struct pprof *pprof)
 {
 	const struct report *report = pprof->report;

@@ -150,7 +150,6 @@ static void put_stack(struct speedscope *speedscope, size_t event, uint32_t node
 	buffer_char(text, ']');
 }
 
-/* Writes the text that has been made. */
 static void flush(struct speedscope *speedscope)
 {
 	fwrite(speedscope->text.text, 1, speedscope->text.count, speedscope->json.out);
@@ -212,8 +211,7 @@ static void put_file(struct speedscope *speedscope, const struct sp_tree_node *n
 	const char *file = node->srcpath ?: node->dso_path ?: node->dso, *dso = node->dso ?: "kernel";
 	struct buffer *text = &speedscope->text;
 	if (node->level != SP_LEVEL_KERNEL && node->level != SP_LEVEL_GUEST_KERNEL) {
-		if (file)
-			json_string(&speedscope->json, "file", file);
+		json_string(&speedscope->json, "file", file);
 		return;
 	}
 	buffer_string(text, *dso == '[' ? "" : "[");

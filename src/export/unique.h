@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most columns of a table. */
-#define UNIQUE_COLUMNS 8
-
 /* Index that no row has. */
 #define UNIQUE_NONE UINT32_MAX
 

@@ -9,6 +9,9 @@
 
 #define NS_PER_S 1000000000
 
+/* Index in `strings` of the name for merged threads' processes. */
+#define OTHER_PROCESSES 1
+
 void head_deinit(struct head *head)
 {
 	for (size_t i = 0; i < head->page->event_count; i++)
@@ -28,7 +31,6 @@ struct code_facts {
 	unsigned int kind;
 };
 
-/* Returns the function's index. */
 static uint32_t add_function(struct head *head, const struct code_facts *code)
 {
 	const uint64_t row[FUNCTION_COLUMNS] = {
@@ -115,15 +117,14 @@ void head_init(struct head *head, struct page *page)
 		.process_names = xcalloc(threads + 1, sizeof(*head->process_names)),
 	};
 	unique_add_text(&head->strings, "");
+	unique_add_text(&head->strings, "other processes");
 	for (size_t i = 0; i < events; i++)
 		add_event(head, i);
 	for (size_t i = 0; i < threads; i++) {
-		const struct page_thread *thread = &page->threads.items[i];
-		const char *name = thread->merged ? "other threads" : thread->thread->comm;
-		head->thread_names[i] = unique_add_text(&head->strings, name);
-		const char *process = thread->merged ? "other processes" :
-				      thread->thread->process ?: thread->thread->comm;
-		head->process_names[i] = unique_add_text(&head->strings, process);
+		const struct sp_timeline_thread *thread = page->threads.items[i].thread;
+		head->thread_names[i] = unique_add_text(&head->strings, thread->comm);
+		head->process_names[i] =
+			unique_add_text(&head->strings, thread->process ?: thread->comm);
 	}
 }
 
@@ -271,8 +272,9 @@ static void put_threads(struct head_writing *writing, const struct head *head)
 		json_unsigned(json, "recording", thread->thread->recording);
 		json_signed(json, "pid", thread->thread->pid);
 		json_signed(json, "tid", thread->thread->tid);
-		json_unsigned(json, "name", head->thread_names[i]);
-		json_unsigned(json, "process", head->process_names[i]);
+		json_unsigned(json, "name", head->thread_names[thread->number]);
+		json_unsigned(json, "process", thread->merged ? OTHER_PROCESSES :
+			      head->process_names[thread->number]);
 		json_unsigned(json, "merged", thread->merged);
 		json_end(json, '}');
 	}

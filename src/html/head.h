@@ -35,7 +35,7 @@ struct head {
 	struct unique functions;
 	uint32_t **row_functions;  /* by event and row */
 	size_t *row_counts;        /* by event */
-	uint32_t *thread_names, *process_names; /* by thread: index in `strings` */
+	uint32_t *thread_names, *process_names; /* by page_thread.number: index in `strings` */
 };
 
 /* Numbers all names and functions, also those of the page's nodes. */

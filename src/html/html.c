@@ -74,7 +74,6 @@ struct listing {
 	size_t room; /* bytes of text that may still be written */
 };
 
-/* Reads the files of all sampled lines. */
 static void read_files(struct listing *listing)
 {
 	const struct report *report = listing->report;
@@ -563,7 +562,6 @@ static void blocks_deinit(struct blocks *blocks)
 	*blocks = (struct blocks){0};
 }
 
-/* Makes the blocks "tree" and "cells". */
 static void blocks_make(struct blocks *blocks, struct head *head)
 {
 	page_finish(head->page);

@@ -2,7 +2,7 @@
 /*
  * CSV output of rows, as in RFC 4180 except for the line ends, after a header line. Columns have the
  * names and order of the JSON output's row members. Columns of totals are always present, and empty if
- * totals are unknown. If there are several events, the last column is the event's name.
+ * totals are unknown. If there are several events, a column has the event's name.
  *
  * The last columns are between-run intervals, if they are known; in modes of time, times by state.
  *
@@ -180,20 +180,15 @@ static void put_group(const struct report *report, const struct columns *columns
 		      const struct joint_view *view, FILE *out)
 {
 	bool totals = report_has_totals(report, view->profiles[0]);
+	size_t left = report->row_most ?: SIZE_MAX;
 	put_group_header(columns, view, out);
-	for (size_t i = 0; i < view->group->row_count; i++) {
+	for (size_t i = 0; i < view->group->row_count && left; i++) {
 		const struct sp_joint_row *row = sp_group_row(view->group, i);
-		if (report_shows(report, view->group, row))
-			put_joint_row(columns, view, totals, row, out);
+		if (!report_shows(report, view->group, row))
+			continue;
+		put_joint_row(columns, view, totals, row, out);
+		left--;
 	}
-}
-
-static bool is_grouped(const struct report *report, const struct sp_profile *profile)
-{
-	for (size_t i = 0; i < report->group_count; i++)
-		if (joint_view_has(&report->groups[i], profile))
-			return true;
-	return false;
 }
 
 static bool write_csv(const struct report *report, FILE *out)
@@ -216,7 +211,7 @@ static bool write_csv(const struct report *report, FILE *out)
 		put_header(&columns, out);
 	for (size_t i = 0; i < report->profile_count; i++) {
 		const struct sp_profile *profile = report->profiles[i];
-		if (is_grouped(report, profile))
+		if (report_is_grouped(report, profile))
 			continue;
 		if (head)
 			put_header(&columns, out);

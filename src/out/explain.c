@@ -496,8 +496,7 @@ static void put_json(const struct explanation *explanation, FILE *out)
 		json_begin(&json, NULL, '{');
 		json_string(&json, "function",
 			    short_name(report, (*row)->function, buffer, sizeof(buffer)));
-		if ((*row)->dso)
-			json_string(&json, "dso", (*row)->dso);
+		json_string(&json, "dso", (*row)->dso);
 		json_double(&json, "total", (*row)->total.share.value);
 		json_end(&json, '}');
 	}

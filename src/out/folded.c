@@ -63,8 +63,8 @@ static int compare(const void *a, const void *b)
 			   is_module(y) ? y->dso : node_name(y));
 	if (!order)
 		order = x->from_cfi - y->from_cfi;
-	if (!order && has_dso(x) && has_dso(y))
-		order = strcmp(x->dso, y->dso);
+	if (!order)
+		order = strcmp(has_dso(x) ? x->dso : "", has_dso(y) ? y->dso : "");
 	if (!order)
 		order = x->symbol_known - y->symbol_known;
 	if (!order)
@@ -113,7 +113,6 @@ static void put_dso(struct buffer *line, const char *dso)
 	buffer_string(line, bare ? "]" : "");
 }
 
-/* Appends a node's frame to the line. */
 static void put_frame(struct buffer *line, const struct sp_tree_node *node)
 {
 	bool module = is_module(node), dso = has_dso(node);

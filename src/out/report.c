@@ -127,6 +127,11 @@ bool report_by_total(const struct report *report)
 	return report->children && !report->order_by_self;
 }
 
+bool report_by_time(const struct report *report)
+{
+	return report->key_count && *report->keys == SP_KEY_TIME;
+}
+
 struct sp_share report_interval(const struct report *report, const struct sp_share *within,
 				const struct sp_between *between, char *mark_ret)
 {
@@ -214,6 +219,14 @@ bool joint_view_has(const struct joint_view *view, const struct sp_profile *prof
 	return false;
 }
 
+bool report_is_grouped(const struct report *report, const struct sp_profile *profile)
+{
+	for (size_t i = 0; i < report->group_count; i++)
+		if (joint_view_has(&report->groups[i], profile))
+			return true;
+	return false;
+}
+
 /* Returns how many rows reach `row_limit`: the first ones, because rows are ordered. */
 static size_t rows_of_share(const struct report *report, const struct sp_profile *profile)
 {
@@ -254,7 +267,7 @@ size_t report_row_count(const struct report *report, const struct sp_profile *pr
 
 size_t report_text_row_count(const struct report *report, const struct sp_profile *profile)
 {
-	size_t count = rows_of_share(report, profile);
+	size_t count = report_by_time(report) ? profile->row_count : rows_of_share(report, profile);
 	if (report->row_coverage > 0)
 		count = covering_rows(report, profile, count);
 	return at_most(count, report->row_most);

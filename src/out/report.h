@@ -162,6 +162,9 @@ void report_write_marks(const struct report *report, bool between, bool within, 
 /* Returns whether rows are ordered and limited by total; else they are by self. */
 bool report_by_total(const struct report *report);
 
+/* Returns whether text has the rows in order of time: the heaviest are not the first. */
+bool report_by_time(const struct report *report);
+
 /* Returns whether all shares are exact, in this run and for it: text has no intervals then. */
 bool report_is_exact(const struct report *report);
 
@@ -174,6 +177,9 @@ bool report_shows(const struct report *report, const struct sp_group *group,
 
 /* Returns whether the profile belongs to the group. */
 bool joint_view_has(const struct joint_view *view, const struct sp_profile *profile);
+
+/* Returns whether the profile belongs to a group. Tables of groups have within-run intervals. */
+bool report_is_grouped(const struct report *report, const struct sp_profile *profile);
 
 /* Returns how many rows are within `row_limit` and `row_most`: the first ones. */
 size_t report_row_count(const struct report *report, const struct sp_profile *profile);

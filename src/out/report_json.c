@@ -195,7 +195,6 @@ static void write_group(const struct report *report, struct json *json,
 	json_end_lines(json, '}');
 }
 
-/* Writes the event groups, if any. */
 static void write_groups(const struct report *report, struct json *json)
 {
 	if (!report->group_count)
@@ -365,7 +364,6 @@ static void write_profile(const struct report *report, struct json *json, size_t
 	json_end_lines(json, '}');
 }
 
-/* Writes the list of recordings that the report adds up. */
 static void write_recordings(const struct report *report, struct json *json)
 {
 	if (report->recording_count < 2)

@@ -19,13 +19,11 @@
 #include "out/thread_times.h"
 #include "out/time_line.h"
 #include "recorded_options.h"
+#include "text.h"
 
 /* Text after a command with words that 'sprof archive' has hidden. */
 #define HIDDEN " (other arguments hidden)"
 #define HIDDEN_WIDTH ((int)sizeof(HIDDEN) - 1)
-
-/* Characters that a shell does not change. */
-#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=,-"
 
 /* Indentation of the head's lines. */
 #define INDENT 2
@@ -463,6 +461,8 @@ static void write_marks(const struct report *report, FILE *out)
 	bool between = false, within = false;
 	for (size_t i = 0; i < report->profile_count && !report->hide_rows; i++) {
 		const struct sp_profile *profile = report->profiles[i];
+		if (report_is_grouped(report, profile))
+			continue;
 		size_t count = report_text_row_count(report, profile);
 		between |= report_shows_mark(report, profile, count, MARK_BETWEEN);
 		within |= report_shows_mark(report, profile, count, MARK_WITHIN);
@@ -517,7 +517,8 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 		snprintf(text, sizeof(text),
 			 "Percentages are of %s; %s is the 95%% confidence interval%s.", of,
 			 term_glyph(&report->term, "low–high", "low-high"),
-			 report->interval == SHOWN_BETWEEN ? " for another run" : "");
+			 report->interval == SHOWN_BETWEEN && !report_is_grouped(report, profile)
+				 ? " for another run" : "");
 	write_words(report, 0, text, out);
 	if (ranges)
 		write_marks(report, out);
@@ -549,7 +550,6 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	term_end(&report->term, TERM_DIM, out);
 }
 
-/* Writes a blank line and the call tree, if there is one. */
 static void write_tree(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	if (!profile->tree || !profile->tree->child_count)
@@ -606,20 +606,13 @@ static void write_group(const struct report *report, const struct joint_view *vi
 	}
 }
 
-/*
- * Returns the event group to write in place of this profile, if the profile is the group's leader;
- * else NULL. *ret: whether the profile is in any group.
- */
+/* Returns the event group with this leader, which is written in its place; NULL: there is none. */
 static const struct joint_view *group_of(const struct report *report,
-					 const struct sp_profile *profile, bool *ret)
+					 const struct sp_profile *leader)
 {
-	*ret = false;
-	for (size_t i = 0; i < report->group_count; i++) {
-		if (!joint_view_has(&report->groups[i], profile))
-			continue;
-		*ret = true;
-		return report->groups[i].profiles[0] == profile ? &report->groups[i] : NULL;
-	}
+	for (size_t i = 0; i < report->group_count; i++)
+		if (report->groups[i].profiles[0] == leader)
+			return &report->groups[i];
 	return NULL;
 }
 
@@ -668,7 +661,7 @@ static bool put_annotate(const struct report *report, const struct sp_profile *p
 		const char *value = options[i].value;
 		if (!value || size >= (int)limit)
 			continue;
-		bool plain = *options[i].option && value[strspn(value, PLAIN)] == '\0';
+		bool plain = *options[i].option && text_is_bare(value);
 		/* Text has several threads as one comm: "worker-* (16 threads)". */
 		if (strchr(value, '\'') || (value == row->comm && strchr(value, '*')))
 			return false;
@@ -697,7 +690,7 @@ static void write_next(const struct report *report, FILE *out)
 				  "By the functions of your own code: sprof report --my-code" :
 			  !strcmp(row->dso ?: "", "[python]") ?
 				  "By lines: sprof report --my-code -s function,srcline" : NULL;
-	if (own && !report->path[strspn(report->path, PLAIN)]) {
+	if (own && text_is_bare(report->path)) {
 		int size = snprintf(text, sizeof(text), "%s%s%s", own, usual ? "" : " ",
 				    usual ? "" : report->path);
 		fits = size <= report->term.width && size < (int)sizeof(text);
@@ -720,8 +713,7 @@ static void write_browser(const struct report *report, FILE *out)
 	bool usual = !strcmp(report->path, "sprof.data");
 	if (!report->term.terminal || report->quiet || report->live ||
 	    report->recording_count > 1 || *report->path == '-' ||
-	    report->path[strspn(report->path, PLAIN)] ||
-	    !first_with_rows(report))
+	    !text_is_bare(report->path) || !first_with_rows(report))
 		return;
 	snprintf(text, sizeof(text), "Browse it with keys: sprof browse%s%s", usual ? "" : " ",
 		 usual ? "" : report->path);
@@ -741,12 +733,12 @@ static bool write_text(const struct report *report, FILE *out)
 		findings_write(report, out);
 	}
 	for (size_t i = 0; i < report->profile_count; i++) {
-		bool grouped;
-		const struct joint_view *view = group_of(report, report->profiles[i], &grouped);
+		const struct sp_profile *profile = report->profiles[i];
+		const struct joint_view *view = group_of(report, profile);
 		if (view)
 			write_group(report, view, out);
-		else if (!grouped)
-			write_profile(report, report->profiles[i], out);
+		else if (!report_is_grouped(report, profile))
+			write_profile(report, profile, out);
 	}
 	write_next(report, out);
 	write_browser(report, out);

@@ -12,41 +12,14 @@ static void put_place(const struct stat_line *line)
 {
 	FILE *out = line->style->out;
 	const char *sep = line->style->separator;
-	const struct sp_stat_place *place = line->place;
-	unsigned int members = line->row->members;
-	char task[64];
-	switch (line->style->aggregate) {
-	case SP_STAT_GLOBAL:
+	char name[STAT_PLACE_SIZE];
+	if (line->style->aggregate == SP_STAT_GLOBAL)
 		return;
-	case SP_STAT_CPU:
-		fprintf(out, "CPU%d%s", place->cpu, sep);
-		return;
-	case SP_STAT_THREAD:
-		snprintf(task, sizeof(task), "%s-%d", place->comm, place->tid);
-		cell_put(task, sep, out);
-		fputs(sep, out);
-		return;
-	case SP_STAT_CORE:
-		fprintf(out, "S%d-D%d-C%d%s%u%s", place->socket, place->die, place->core, sep, members, sep);
-		return;
-	case SP_STAT_CLUSTER:
-		fprintf(out, "S%d-D%d-CLS%d%s%u%s", place->socket, place->die, place->cluster, sep, members,
-			sep);
-		return;
-	case SP_STAT_CACHE:
-		fprintf(out, "S%d-D%d-L%d-ID%d%s%u%s", place->socket, place->die, place->cache_level,
-			place->cache, sep, members, sep);
-		return;
-	case SP_STAT_DIE:
-		fprintf(out, "S%d-D%d%s%u%s", place->socket, place->die, sep, members, sep);
-		return;
-	case SP_STAT_SOCKET:
-		fprintf(out, "S%d%s%u%s", place->socket, sep, members, sep);
-		return;
-	case SP_STAT_NODE:
-		fprintf(out, "N%d%s%u%s", place->node, sep, members, sep);
-		return;
-	}
+	fputs(line->style->aggregate == SP_STAT_CPU ? "CPU" : "", out);
+	cell_put(stat_place_name(line, name), sep, out);
+	fputs(sep, out);
+	if (stat_has_members(line->style))
+		fprintf(out, "%u%s", line->row->members, sep);
 }
 
 void stat_put_csv_prefix(const struct stat_line *line)

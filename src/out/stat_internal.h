@@ -32,6 +32,17 @@ struct stat_figure stat_figure_of(const struct sp_stat_derived *derived);
 /* Writes a name without control characters; `width` as in printf's %*s, in columns. */
 void stat_put_name(FILE *out, const char *text, int width);
 
+/* Names of kinds of places. */
+extern const char *const stat_place_titles[];
+
+#define STAT_PLACE_SIZE 128
+
+/* Returns a place's name in `name`: "0" of a CPU, "S0-D0-C3" of a core. */
+const char *stat_place_name(const struct stat_line *line, char name[STAT_PLACE_SIZE]);
+
+/* Returns whether places have several CPUs, whose number is a column. */
+bool stat_has_members(const struct stat_style *style);
+
 /* Returns the text for a missing count: "<not supported>" or "<not counted>". */
 const char *stat_missing_reason(const struct stat_line *line);
 

@@ -11,41 +11,15 @@
 static void put_place(const struct stat_line *line)
 {
 	FILE *out = line->style->out;
-	const struct sp_stat_place *place = line->place;
-	switch (line->style->aggregate) {
-	case SP_STAT_GLOBAL:
+	char name[STAT_PLACE_SIZE];
+	if (line->style->aggregate == SP_STAT_GLOBAL)
 		return;
-	case SP_STAT_CPU:
-		fprintf(out, "\"cpu\" : \"%d\", ", place->cpu);
-		return;
-	case SP_STAT_THREAD:
-		fprintf(out, "\"thread\" : ");
-		char name[128];
-		snprintf(name, sizeof(name), "%s-%d", place->comm, place->tid);
-		json_put_text(out, name);
-		fputs(", ", out);
-		return;
-	case SP_STAT_CORE:
-		fprintf(out, "\"core\" : \"S%d-D%d-C%d\", ", place->socket, place->die, place->core);
-		break;
-	case SP_STAT_CLUSTER:
-		fprintf(out, "\"cluster\" : \"S%d-D%d-CLS%d\", ", place->socket, place->die, place->cluster);
-		break;
-	case SP_STAT_CACHE:
-		fprintf(out, "\"cache\" : \"S%d-D%d-L%d-ID%d\", ", place->socket, place->die,
-			place->cache_level, place->cache);
-		break;
-	case SP_STAT_DIE:
-		fprintf(out, "\"die\" : \"S%d-D%d\", ", place->socket, place->die);
-		break;
-	case SP_STAT_SOCKET:
-		fprintf(out, "\"socket\" : \"S%d\", ", place->socket);
-		break;
-	case SP_STAT_NODE:
-		fprintf(out, "\"node\" : \"N%d\", ", place->node);
-		break;
-	}
-	fprintf(out, "\"aggregate-number\" : %u, ", line->row->members);
+	json_put_text(out, stat_place_titles[line->style->aggregate]);
+	fputs(" : ", out);
+	json_put_text(out, stat_place_name(line, name));
+	fputs(", ", out);
+	if (stat_has_members(line->style))
+		fprintf(out, "\"aggregate-number\" : %u, ", line->row->members);
 }
 
 void stat_put_json_prefix(const struct stat_line *line)

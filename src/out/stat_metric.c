@@ -101,6 +101,20 @@ static int prefix_width(const struct stat_style *style, const struct stat_table 
 	return (int)strlen(text);
 }
 
+/* Writes the titles of the columns that stat_put_csv_prefix() writes. */
+static void put_csv_titles(const struct stat_style *style, bool has_time)
+{
+	enum sp_stat_aggregate kind = style->aggregate;
+	const char *sep = style->separator;
+	if (has_time)
+		fprintf(style->out, "time%s", sep);
+	if (kind != SP_STAT_GLOBAL)
+		fprintf(style->out, "%s%s",
+			kind == SP_STAT_THREAD ? "comm-pid" : stat_place_titles[kind], sep);
+	if (stat_has_members(style))
+		fprintf(style->out, "cpus%s", sep);
+}
+
 void stat_put_metric_columns(const struct stat_style *style, const struct stat_table *table)
 {
 	if (style->kind == STAT_JSON || !table->place_count || !table->event_count)
@@ -108,8 +122,8 @@ void stat_put_metric_columns(const struct stat_style *style, const struct stat_t
 	if (style->kind == STAT_TEXT)
 		fprintf(style->out, "%-*s", prefix_width(style, table),
 			table->has_time ? "#           time" : "");
-	else if (table->has_time)
-		fprintf(style->out, "time%s", style->separator);
+	else
+		put_csv_titles(style, table->has_time);
 	put_figures(style, table, 0, true);
 	fputc('\n', style->out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes the columns before the count in a line of text (time and place), as perf stat does. */
+/* Places as perf stat names them, and the columns before the count in a line of text. */
 #include "out/stat_internal.h"
 #include "term.h"
 
@@ -12,43 +12,63 @@ void stat_put_name(FILE *out, const char *text, int width)
 	term_pad(-width - used, out);
 }
 
+const char *const stat_place_titles[] = {
+	[SP_STAT_CPU] = "cpu",         [SP_STAT_CORE] = "core",
+	[SP_STAT_CLUSTER] = "cluster", [SP_STAT_CACHE] = "cache",
+	[SP_STAT_DIE] = "die",         [SP_STAT_SOCKET] = "socket",
+	[SP_STAT_NODE] = "node",       [SP_STAT_THREAD] = "thread",
+};
+
+const char *stat_place_name(const struct stat_line *line, char name[STAT_PLACE_SIZE])
+{
+	const struct sp_stat_place *of = line->place;
+	enum sp_stat_aggregate aggregate = line->style->aggregate;
+	char inner[40] = "";
+	if (aggregate == SP_STAT_CORE)
+		snprintf(inner, sizeof(inner), "-C%d", of->core);
+	else if (aggregate == SP_STAT_CLUSTER)
+		snprintf(inner, sizeof(inner), "-CLS%d", of->cluster);
+	else if (aggregate == SP_STAT_CACHE)
+		snprintf(inner, sizeof(inner), "-L%d-ID%d", of->cache_level, of->cache);
+	if (aggregate == SP_STAT_THREAD)
+		snprintf(name, STAT_PLACE_SIZE, "%s-%d", of->comm, of->tid);
+	else if (*inner || aggregate == SP_STAT_DIE)
+		snprintf(name, STAT_PLACE_SIZE, "S%d-D%d%s", of->socket, of->die, inner);
+	else if (aggregate == SP_STAT_SOCKET)
+		snprintf(name, STAT_PLACE_SIZE, "S%d", of->socket);
+	else if (aggregate == SP_STAT_NODE)
+		snprintf(name, STAT_PLACE_SIZE, "N%d", of->node);
+	else
+		snprintf(name, STAT_PLACE_SIZE, "%d", of->cpu);
+	return name;
+}
+
+bool stat_has_members(const struct stat_style *style)
+{
+	return style->aggregate != SP_STAT_GLOBAL && style->aggregate != SP_STAT_CPU &&
+	       style->aggregate != SP_STAT_THREAD;
+}
+
+/* Columns of names in text. */
+static const int name_widths[] = {
+	[SP_STAT_CPU] = 7,   [SP_STAT_CORE] = 15,  [SP_STAT_CLUSTER] = 14, [SP_STAT_CACHE] = 19,
+	[SP_STAT_DIE] = 12,  [SP_STAT_SOCKET] = 6, [SP_STAT_NODE] = 6,
+};
+
 void stat_put_text_place(const struct stat_line *line)
 {
 	FILE *out = line->style->out;
-	const struct sp_stat_place *place = line->place;
-	int members = line->row->members > 0 ? (int)line->row->members : 0;
-	char name[64];
-	switch (line->style->aggregate) {
-	case SP_STAT_GLOBAL:
-		return;
-	case SP_STAT_CPU:
-		fprintf(out, "CPU%-7d ", place->cpu);
-		return;
-	case SP_STAT_THREAD:
-		stat_put_name(out, place->comm, 16);
-		fprintf(out, "-%-8d ", place->tid);
-		return;
-	case SP_STAT_CORE:
-		fprintf(out, "S%d-D%d-C%-8d %4d ", place->socket, place->die, place->core, members);
-		return;
-	case SP_STAT_CLUSTER:
-		fprintf(out, "S%d-D%d-CLS%-5d %4d ", place->socket, place->die, place->cluster, members);
-		return;
-	case SP_STAT_CACHE:
-		snprintf(name, sizeof(name), "S%d-D%d-L%d-ID%d", place->socket, place->die,
-			 place->cache_level, place->cache);
-		fprintf(out, "%-19s %7d ", name, members);
-		return;
-	case SP_STAT_DIE:
-		fprintf(out, "S%d-D%-8d %4d ", place->socket, place->die, members);
-		return;
-	case SP_STAT_SOCKET:
-		fprintf(out, "S%-5d %4d ", place->socket, members);
-		return;
-	case SP_STAT_NODE:
-		fprintf(out, "N%-5d %4d ", place->node, members);
-		return;
+	enum sp_stat_aggregate aggregate = line->style->aggregate;
+	char name[STAT_PLACE_SIZE];
+	if (aggregate == SP_STAT_THREAD) {
+		stat_put_name(out, line->place->comm, 16);
+		fprintf(out, "-%-8d ", line->place->tid);
+	} else if (aggregate != SP_STAT_GLOBAL) {
+		fprintf(out, "%s%-*s ", aggregate == SP_STAT_CPU ? "CPU" : "",
+			name_widths[aggregate], stat_place_name(line, name));
 	}
+	if (stat_has_members(line->style))
+		fprintf(out, "%*u ", aggregate == SP_STAT_CACHE ? 7 : 4, line->row->members);
 }
 
 void stat_put_text_prefix(const struct stat_line *line)

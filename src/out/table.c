@@ -172,7 +172,9 @@ static bool write_constants(struct row_table *table, FILE *out)
 			continue;
 		}
 		const char *text = cell_text(table, &table->rows[0], column, buffer);
-		fprintf(out, "%s%s ", before, column_title(table, column));
+		fputs(before, out);
+		term_put(table->term, column_title(table, column), 0, out);
+		putc(' ', out);
 		term_put(table->term, text ? text : "?", 0, out);
 		columns_drop(table, i);
 		before = ", ";
@@ -441,20 +443,54 @@ static void put_threads_first(const struct report *report, struct table_line *ro
 	}
 }
 
+/* Orders by place: the rows of a profile are one array. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct table_line *x = a, *y = b;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+static int compare_shares(const void *a, const void *b, void *report)
+{
+	const struct table_line *x = a, *y = b;
+	double of_x = row_order_weight(report, x->row)->share.value;
+	double of_y = row_order_weight(report, y->row)->share.value;
+	return of_x != of_y ? (of_x < of_y ? 1 : -1) : compare_places(a, b);
+}
+
+/*
+ * Moves the heaviest of the rows, as far as the limits show them, to the front, in order of time.
+ * Returns their number.
+ */
+static size_t limit_by_time(const struct report *report, struct table_line *rows, size_t count)
+{
+	size_t shown = 0, most = report->row_most && report->row_most < count ? report->row_most
+									       : count;
+	qsort_r(rows, count, sizeof(*rows), compare_shares, (void *)(uintptr_t)report);
+	while (shown < most &&
+	       row_order_weight(report, rows[shown].row)->share.value >= report->row_limit)
+		shown++;
+	qsort(rows, shown, sizeof(*rows), compare_places);
+	return shown;
+}
+
 void table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	struct table_line *rows = xcalloc(profile->row_count + 1, sizeof(*rows));
 	struct report more = *report;
 	double rest = 0;
+	bool by_time = report_by_time(report);
 	for (size_t i = 0; i < profile->row_count; i++)
 		rows[i].row = sp_profile_row(profile, i);
 	more.row_most = 0;
-	size_t count = report_text_row_count(&more, profile);
+	size_t count = by_time ? limit_by_time(report, rows, profile->row_count)
+			       : report_text_row_count(&more, profile);
 	put_threads_first(report, rows, count);
 	size_t first = write_entry_rows(report, profile, rows, count, out);
 	/* Rows in lines give way to others. */
 	more.row_most = report->row_most ? report->row_most + first : 0;
-	count = report_text_row_count(&more, profile);
+	if (!by_time)
+		count = report_text_row_count(&more, profile);
 	for (size_t i = count; i < profile->row_count; i++)
 		rest += rows[i].row->self.share.value;
 	struct row_table table = {.report = report, .term = &report->term, .rows = rows + first,
@@ -495,6 +531,8 @@ void table_write_group(const struct report *report, const struct joint_view *vie
 		const struct sp_joint_row *row = sp_group_row(group, i);
 		if (report_shows(report, group, row))
 			rows[count++] = (struct table_line){row->row, row};
+		else
+			rest += row->self[0].share.value;
 	}
 	size_t shown = covering_joint_rows(report, rows, count, group->profile_count);
 	for (size_t i = shown; i < count; i++)

@@ -202,9 +202,7 @@ const struct sp_profile *level_same_profile(const struct level *level,
 /* Writes a word for a shell, without characters that are unsafe on a terminal. */
 static void write_word(const char *word, FILE *out)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_./:@%+=,-";
-	bool quoted = !*word || word[strspn(word, plain)];
+	bool quoted = !text_is_bare(word);
 	fputs(quoted ? " '" : " ", out);
 	for (const char *at = word; *at;) {
 		char piece[TEXT_PIECE];

@@ -73,8 +73,7 @@ void row_view_set(struct row_view *rows, const struct report *report,
 	rows->cells = xcalloc(profile->row_count + 1, sizeof(*rows->cells));
 	for (size_t i = 0; i < profile->row_count; i++)
 		rows->cells[i].row = sp_profile_row(profile, i);
-	/* In order of time, the first row is not the heaviest. */
-	if (!report->key_count || report->keys[0] != SP_KEY_TIME)
+	if (!report_by_time(report))
 		qsort(rows->cells, profile->row_count, sizeof(*rows->cells),
 		      by_total ? compare_total : compare_self);
 	for (size_t i = 0; i < profile->row_count; i++) {

@@ -166,7 +166,7 @@ for name in x.svg x.PNG; do
 	status "record -o $name" 129 "$SPROF" record -o $name ./prog
 	says "no file gets a picture's name" "use -o x.html, which has a flame graph"
 done
-for way in --switch-output=1s --overwrite; do
+for way in --switch-output=1s --overwrite --timestamp-filename; do
 	status "record $way -o x.html" 129 "$SPROF" record $way -o x.html ./prog
 	says "a report is of one recording" "sprof report -o x.html FILE.data"
 done

@@ -212,6 +212,9 @@ fi
 status "a pipe may get a binary format" 0 "$SPROF" report data --format pprof
 check "which is the same" cmp out data.pb.gz
 
+"$SPROF" report data --header --format text -o head.txt.gz
+check "a header is compressed, too" sh -c 'gzip -dc head.txt.gz | grep -q "^# cmdline"'
+
 # Files appear when they are complete.
 status "no format has this name" 129 "$SPROF" report data -o data.xyz
 says "the message names the formats" "speedscope"
@@ -221,6 +224,9 @@ check "nothing is written" test ! -e elsewhere
 echo old >full.csv
 (ulimit -f 1; trap '' XFSZ; exec "$SPROF" report data -s tid,symbol,srcline -o full.csv) 2>messages
 check "a file that cannot be written is an error" test $? = 1
+(ulimit -f 1; trap '' XFSZ; exec "$SPROF" report data -o full.callgrind) 2>messages
+check "the reason is named after one large write, too" \
+	grep -q "cannot write full.callgrind: File too large" messages
 check "the older file stays" test "$(cat full.csv)" = old
 check "no other file stays" sh -c '! ls | grep -q tmp-'
 "$SPROF" report data --format csv >want.csv
@@ -244,6 +250,17 @@ if command -v go >.which; then
 else
 	skip "pprof has the values of both events" "needs go"
 fi
+
+# An event's name is of unknown origin.
+recording hostile.data <<'END'
+event cpu-clock chain
+rename a\x1b]0;b\x07
+mmap 1 0x10000 0x1000 0 /a.so
+sample 0 1 1 0 1000 1000 0x10100 0x10100
+END
+"$SPROF" report hostile.data --format callgrind >hostile.callgrind
+check "callgrind has no escapes" sh -c '
+	grep -q "^events: a.*b" hostile.callgrind && ! grep -q "$(printf "\033")" hostile.callgrind'
 
 # Recordings without samples.
 recording empty.data <<'END'

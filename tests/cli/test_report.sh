@@ -851,6 +851,10 @@ END
 	command='"$SPROF" report -q --no-pager --color never'
 	on_terminal A=B
 	check "the table fits the terminal" awk 'length($0) > 60 { exit 1 }' got
+	command='"$SPROF" report -o written.txt'
+	on_terminal A=B
+	"$SPROF" report >piped.txt
+	check "a file from a terminal is as from a pipe" cmp written.txt piped.txt
 	command='yes | head -n 1000 >/dev/null; "$SPROF" report; echo status $?'
 	on_terminal PAGER='head -n 1'
 	check "leaving the pager early is a success" grep -q '^status 0' got

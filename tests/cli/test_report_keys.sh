@@ -220,6 +220,10 @@ cycles   low-high  instructions   low-high   IPC   low-high  symbol
 48.72%  33.9-63.8        18.37%   8.2-36.0  0.47  0.42-0.53  [.] 0x200
 END
 
+check "hidden rows of a group have their share" sh -c '
+	"$SPROF" report --group -s symbol --percent-limit 50 -i "$1" |
+		grep -q "1 row below 50.00%, 48.7% in all"' sh "$tmp/group"
+
 "$SPROF" info --findings -i "$tmp/group" | grep -A 1 'counted\|of the time' >"$tmp/found"
 prints "what counters did not see" cat "$tmp/found" <<END
   ! cycles was counted for 50% of the time (multiplexed): shares are of that part
@@ -246,6 +250,10 @@ cycles.self,cycles.self_low,cycles.self_high,cycles.self_samples,cycles.self_wei
 0.5128205128,0.3619936288,0.6613482467,20,20000,0.5128205128,0.3619936288,0.6613482467,20,20000,0.8163265306,0.6395053168,0.9175936408,20,40000,0.8163265306,0.6395053168,0.9175936408,20,40000,2,1.923531896,2.079508017,2,1.923531896,2.079508017,0x100
 0.4871794872,0.3386517533,0.6380063712,19,19000,0.4871794872,0.3386517533,0.6380063712,19,19000,0.1836734694,0.08240635919,0.3604946832,18,9000,0.1836734694,0.08240635919,0.3604946832,18,9000,0.4736842105,0.4195114117,0.5348525094,0.4736842105,0.4195114117,0.5348525094,0x200
 END
+
+check "--limit is for groups in csv, too" sh -c '
+	[ $("$SPROF" report --group -s symbol --format csv --limit 1 -i "$1" | wc -l) = 2 ]
+	' sh "$tmp/group"
 
 "$SPROF" report --group -s symbol --format json -i "$tmp/group" | sed -n '/"groups"/,/]$/p' >"$tmp/json"
 prints "a group in json" cat "$tmp/json" <<END

@@ -75,6 +75,11 @@ prints "rows in order of time" report -q -s time --time-quantum 1s <<'END'
 16.67%  12.9-21.3  +4.000 s
 16.67%  12.9-21.3  +5.000 s
 END
+# Steps of 1.5 s have 50, 16.7, 8.3 and 25 %.
+steps() { report -q -s time --time-quantum 1500ms "$@" | awk '/[+]/ { printf "%s ", $3 }'; }
+check "a limit hides a light step alone" \
+	test "$(steps --percent-limit 10)" = "+0.000 +1.500 +4.500 "
+check "the hottest steps keep their order" test "$(steps --limit 2)" = "+0.000 +4.500 "
 prints "csv keeps the clock and the order of shares" sh -c \
 	'"$SPROF" report -i data --format csv -s time --time-quantum 2s | cut -d , -f 4,11' <<'END'
 self_samples,time

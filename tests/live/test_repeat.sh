@@ -82,6 +82,9 @@ check "SIGTERM ends the runs" test $? = 143
 check "and their recorder" sh -c "! pgrep -f '[r]epeat 50 -o ended' >/dev/null"
 status "--versus needs --repeat" 129 "$SPROF" record --versus ./two ./one 1
 status "running processes have no runs" 129 "$SPROF" record --repeat 3 -p $$
+status "a part of a run is none" 129 "$SPROF" record --repeat 3 -D 10-20 ./one 1
+status "runs have no dates in their names" 129 \
+	"$SPROF" record --repeat 3 --timestamp-filename ./one 1
 status "shell syntax is refused" 129 "$SPROF" record --repeat 3 --versus './two | cat' ./one 1
 status "one side is recorded" 0 "$SPROF" record --repeat 1 -o single ./one 1
 says "the line says how to compare" "'sprof diff single OTHER'"

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "memory.h"
 #include "test.h"
 
 #define NODES 1001
@@ -233,6 +234,37 @@ TEST(cells_keep_their_limit)
 		}
 		made_free(made);
 	}
+}
+
+TEST(heavy_threads_keep_their_names_if_others_are_merged)
+{
+	static const struct sp_file_info info;
+	struct made *made = make();
+	char names[THREADS][16], wanted[64], *text;
+	size_t size;
+	for (uint32_t i = 0; i < THREADS; i++) {
+		snprintf(names[i], sizeof(names[i]), "t%u", i);
+		made->threads[i].comm = names[i];
+	}
+	/* The last threads have the most samples. */
+	for (uint32_t i = 0; i < STEPS; i++)
+		made->cells[i].thread = THREADS - 1 - made->cells[i].thread;
+	made->report.info = &info;
+	made->report.path = made->profile.event = "e";
+	const struct page_limits limits = {.cells = 400, .nodes = 100, .threads = 10};
+	const struct page *page = reduced(made, &limits);
+	FILE *stream = text_stream_open(&text, &size);
+	head_write(&made->head, stream);
+	text_stream_close(stream, &text);
+	ck_assert_uint_eq(page->threads.count, 11);
+	for (size_t i = 0; i < 10; i++) {
+		const struct sp_timeline_thread *thread = page->threads.items[i].thread;
+		snprintf(wanted, sizeof(wanted), "\"tid\": %d, \"name\": %u,", thread->tid,
+			 unique_add_text(&made->head.strings, thread->comm));
+		ck_assert_ptr_nonnull(strstr(text, wanted));
+	}
+	free(text);
+	made_free(made);
 }
 
 TEST(nodes_that_the_report_left_out_follow_their_parents)

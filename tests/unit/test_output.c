@@ -262,6 +262,19 @@ TEST(folded_lines_have_the_command_first_and_each_stack_once)
 		"de:mo;do_idle:x_[k] 50\n");
 }
 
+TEST(folded_frames_of_files_have_no_samples_of_code_without_one)
+{
+	static const struct sp_identity shared = {.name_is_shared = true};
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	const struct sp_tree_node functions[] = {
+		NODE("f", "a.so", 5, 5, .identity = &shared), NODE("f", "[JIT]", 3, 3)};
+	struct sp_tree_node root = {.total = WEIGHT(8), CHILDREN(functions)};
+	profile.tree = &root;
+	ck_assert_str_eq(write_output(&output_folded, &report), "f 3\nf [a.so] 5\n");
+}
+
 TEST(text_table_is_aligned_and_cuts_nothing_in_a_file)
 {
 	struct sp_profile profile = sample_profile();
@@ -717,8 +730,11 @@ TEST(output_metrics_alone_are_a_line_for_each_place)
 		    "     2.000000000 CPU1                      0.25 "
 		    "                          50.00%\n");
 	metrics_are(STAT_CSV, false,
-		    "insn per cycle;branch-misses:u of all branches;\n"
+		    "cpu;insn per cycle;branch-misses:u of all branches;\n"
 		    "CPU0;1.50;2.50;\nCPU1;0.25;50.00;\n");
+	metrics_are(STAT_CSV, true,
+		    "time;cpu;insn per cycle;branch-misses:u of all branches;\n"
+		    "     2.000000000;CPU0;1.50;2.50;\n     2.000000000;CPU1;0.25;50.00;\n");
 	metrics_are(STAT_JSON, false,
 		    "{\"cpu\" : \"0\", \"insn per cycle\" : \"1.50\", "
 		    "\"branch-misses:u of all branches\" : \"2.50\"}\n"

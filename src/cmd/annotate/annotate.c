@@ -14,7 +14,6 @@
 #include "memory.h"
 #include "nearest.h"
 #include "out/format_value.h"
-#include "output_file.h"
 #include "pager.h"
 #include "progress.h"
 #include "text.h"
@@ -280,15 +279,12 @@ static void print_no_match(const struct annotate_arguments *arguments, struct sp
 static int write_function(const struct annotate_arguments *arguments,
 			  const struct annotated *annotated)
 {
-	struct output_file file = {0};
-	struct pager pager = {0};
-	if (arguments->file && !output_file_open(&file, arguments->file))
+	bool paged = arguments->selection.pager != 0 && arguments->write == annotate_write_text;
+	struct pager pager = pager_open(arguments->file, paged);
+	if (!pager.out)
 		return 1;
-	if (!arguments->file)
-		pager = pager_open(arguments->selection.pager != 0 &&
-				   arguments->write == annotate_write_text);
-	arguments->write(annotated, arguments->file ? file.out : pager.out);
-	return arguments->file ? output_file_close(&file, true) : pager_close(&pager);
+	arguments->write(annotated, pager.out);
+	return pager_close(&pager);
 }
 
 /*
@@ -345,9 +341,7 @@ static int annotate_function(const struct annotate_arguments *arguments, struct 
 		code.annotated.samples = arguments->samples;
 		code.annotated.quiet = arguments->selection.quiet;
 		code.annotated.waits = recordings_have_waits(recordings->items, recordings->count);
-		code.annotated.term = term_of_stdout(TERM_COLOUR_AUTO);
-		if (arguments->file)
-			code.annotated.term = (struct term){.utf8 = code.annotated.term.utf8};
+		code.annotated.term = term_of_output(arguments->file, TERM_COLOUR_AUTO);
 		status = write_function(arguments, &code.annotated);
 	}
 	annotate_code_deinit(&code);

@@ -12,11 +12,11 @@
 
 #define INDENT 2
 
-/* Widths of the columns "100.00%" and of numbers of samples. */
 /* Hottest instructions in the head, and number of instructions from which it has them. */
 #define HOTTEST 3
 #define SCREEN_LINES 15
 
+/* Widths of the columns "100.00%" and of numbers of samples. */
 #define SHARE_WIDTH 7
 #define SAMPLES_WIDTH 8
 

@@ -179,7 +179,7 @@ int recordings_print_damage(const struct recordings *recordings)
 
 static int print_headers(const struct selection *selection, const struct recordings *recordings)
 {
-	struct pager pager = pager_open(selection->pager != 0);
+	struct pager pager = pager_open(NULL, selection->pager != 0);
 	for (size_t i = 0; i < recordings->count; i++)
 		info_print_header(recordings->items[i].reader, pager.out);
 	int status = pager_close(&pager);

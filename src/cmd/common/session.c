@@ -52,8 +52,7 @@ static void on_early_signal(int number)
 /* Signals that end this process unless they are caught. */
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 
-/* Replaces the handler of these signals if it is `from`: a signal may be ignored on purpose. */
-static void replace_handlers(void (*from)(int), void (*to)(int))
+void session_replace_handlers(void (*from)(int), void (*to)(int))
 {
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
 		struct sigaction action;
@@ -69,7 +68,7 @@ void session_catch_early(void)
 {
 	early_signal = 0;
 	early_pid = getpid();
-	replace_handlers(SIG_DFL, on_early_signal);
+	session_replace_handlers(SIG_DFL, on_early_signal);
 }
 
 int session_early_signal(void)
@@ -286,7 +285,7 @@ void session_raise(int number)
 void session_block(struct session *session)
 {
 	sigprocmask(SIG_BLOCK, &session->blocked, &session->old);
-	replace_handlers(on_early_signal, SIG_DFL);
+	session_replace_handlers(on_early_signal, SIG_DFL);
 }
 
 void session_discard(const struct session *session)

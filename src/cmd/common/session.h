@@ -80,6 +80,12 @@ bool session_open(struct session *session, const int *signals, const int *ignore
 void session_close(struct session *session);
 
 /*
+ * Replaces the handlers of SIGINT, SIGTERM and SIGHUP that are `from`. A signal may be ignored on
+ * purpose, or have another handler.
+ */
+void session_replace_handlers(void (*from)(int), void (*to)(int));
+
+/*
  * Catches the first SIGINT, SIGTERM or SIGHUP, until session_block(): the process can remove the
  * file that it began. One that comes SESSION_SENDING_MS later ends the process.
  */

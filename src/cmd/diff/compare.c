@@ -7,7 +7,6 @@
 #include "cmd/diff/comparison.h"
 #include "command.h"
 #include "diag.h"
-#include "output_file.h"
 #include "pager.h"
 #include "progress.h"
 
@@ -44,16 +43,15 @@ static int exit_status(const struct comparison *comparison)
 static int write_output(const struct comparison *comparison)
 {
 	const struct diff_arguments *arguments = comparison->arguments;
-	struct output_file file = {.out = stdout};
-	if (arguments->output && !output_file_open(&file, arguments->output))
-		return 1;
+	struct pager pager = pager_open(arguments->output, false);
 	struct progress progress;
+	if (!pager.out)
+		return 1;
 	progress_begin_writing(&progress, arguments->output && !arguments->selection.quiet);
-	arguments->write(comparison, file.out);
+	arguments->write(comparison, pager.out);
 	progress_end(&progress);
 	/* main() would end with 1 after a failure, which here is the status of a found change. */
-	struct pager none = {.out = stdout};
-	return arguments->output ? output_file_close(&file, true) : pager_close(&none);
+	return pager_close(&pager);
 }
 
 static int compare(struct sp_ctx *ctx, const struct diff_arguments *arguments)

@@ -275,9 +275,7 @@ bool diff_runs_read(struct comparison *comparison, struct sp_ctx *ctx)
 	const struct diff_arguments *arguments = comparison->arguments;
 	struct sp_names *names = NULL;
 	struct progress progress;
-	comparison->term = term_of_stdout(arguments->output ? TERM_COLOUR_NEVER : TERM_COLOUR_AUTO);
-	if (arguments->output)
-		comparison->term.width = 0;
+	comparison->term = term_of_output(arguments->output, TERM_COLOUR_AUTO);
 	comparison->runs = xcalloc(arguments->paths[0].count + arguments->paths[1].count,
 				   sizeof(*comparison->runs));
 	struct sp_error *error = sp_diff_new(&comparison->diff);

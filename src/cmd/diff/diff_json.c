@@ -89,8 +89,7 @@ void diff_write_json(const struct comparison *comparison, FILE *out)
 		json_double(&json, "new_samples", row->now_samples);
 		json_bool(&json, "rest", row->is_rest);
 		for (size_t j = 0; j < sizeof(texts) / sizeof(*texts); j++)
-			if (texts[j].text)
-				json_string(&json, texts[j].key, texts[j].text);
+			json_string(&json, texts[j].key, texts[j].text);
 		json_string(&json, "other_name", row->other_name);
 		json_end(&json, '}');
 	}

@@ -207,7 +207,7 @@ static const struct sp_finding **list_findings(struct info *info,
 
 static int write_info(const struct info *info, enum info_format format)
 {
-	struct pager pager = pager_open(format == INFO_TEXT);
+	struct pager pager = pager_open(NULL, format == INFO_TEXT);
 	if (format == INFO_JSON)
 		info_write_json(info, pager.out);
 	else

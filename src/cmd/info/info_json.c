@@ -35,12 +35,6 @@ static void json_event(struct json *json, const struct info *info, const char *n
 	json_end(json, '}');
 }
 
-static void json_text(struct json *json, const char *key, const char *text)
-{
-	if (text)
-		json_string(json, key, text);
-}
-
 static void build_id_text(const struct sp_build_id *build_id, char *text)
 {
 	for (size_t i = 0; i < build_id->build_id_size; i++)
@@ -125,12 +119,12 @@ static void json_features(struct json *json, const struct info *info)
 	const struct sp_file_info *file = info->file;
 	char buffer[16];
 	json_begin_lines(json, "features", '{');
-	json_text(json, "hostname", file->hostname);
-	json_text(json, "osrelease", file->osrelease);
-	json_text(json, "version", file->version);
-	json_text(json, "arch", file->arch);
-	json_text(json, "cpudesc", file->cpudesc);
-	json_text(json, "cpuid", file->cpuid);
+	json_string(json, "hostname", file->hostname);
+	json_string(json, "osrelease", file->osrelease);
+	json_string(json, "version", file->version);
+	json_string(json, "arch", file->arch);
+	json_string(json, "cpudesc", file->cpudesc);
+	json_string(json, "cpuid", file->cpuid);
 	if (file->cpus_available) {
 		json_unsigned(json, "cpus_available", file->cpus_available);
 		json_unsigned(json, "cpus_online", file->cpus_online);

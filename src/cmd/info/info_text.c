@@ -245,7 +245,7 @@ static void put_findings(const struct info *info, const struct term *term, FILE 
 
 void info_write_text(const struct info *info, FILE *out)
 {
-	struct term term = term_of_stdout(TERM_COLOUR_AUTO);
+	struct term term = term_of_output(NULL, TERM_COLOUR_AUTO);
 	if (info->findings) {
 		put_findings(info, &term, out);
 		return;

@@ -7,7 +7,6 @@
 #include "diag.h"
 #include "json.h"
 #include "options.h"
-#include "output_file.h"
 #include "pager.h"
 #include "term.h"
 #include "text.h"
@@ -22,7 +21,6 @@ struct list {
 	bool limits, long_desc, details, desc;
 	const char *pmu;
 	const char *output; /* output file; NULL: standard output, by the pager */
-	struct output_file file;
 };
 
 static void entry_text(FILE *out, const struct list *list, const struct sp_catalog_entry *entry)
@@ -43,25 +41,18 @@ static void entry_text(FILE *out, const struct list *list, const struct sp_catal
 		fprintf(out, "       [%s]\n", entry->details);
 }
 
-/* Writes a string member; omits it if the value is NULL. */
-static void put_string(struct json *json, const char *key, const char *text)
-{
-	if (text)
-		json_string(json, key, text);
-}
-
 /* Writes an event with the member names of `perf list --json`. */
 static void entry_json(struct json *json, const struct sp_catalog_entry *entry)
 {
 	json_begin(json, NULL, '{');
-	put_string(json, "Unit", entry->pmu);
+	json_string(json, "Unit", entry->pmu);
 	json_string(json, "EventName", entry->name);
-	put_string(json, "EventAlias", entry->alias);
+	json_string(json, "EventAlias", entry->alias);
 	json_string(json, "EventType", entry->type);
-	put_string(json, "BriefDescription", entry->description);
-	put_string(json, "PublicDescription", entry->details);
-	put_string(json, "Encoding", entry->encoding);
-	put_string(json, "ScaleUnit", entry->unit);
+	json_string(json, "BriefDescription", entry->description);
+	json_string(json, "PublicDescription", entry->details);
+	json_string(json, "Encoding", entry->encoding);
+	json_string(json, "ScaleUnit", entry->unit);
 	json_end(json, '}');
 }
 
@@ -90,21 +81,7 @@ static void no_events_explain(const struct sp_catalog_options *options)
 	diag_print("no event matches; 'sprof list' shows all");
 }
 
-/* Opens the output. `out` is NULL after printing that the file cannot be written. */
-static struct pager open_output(struct list *list)
-{
-	if (!list->output)
-		return pager_open(list->format == LIST_TEXT);
-	output_file_open(&list->file, list->output);
-	return (struct pager){.out = list->file.out};
-}
-
-static int close_output(struct list *list, struct pager *pager)
-{
-	return list->output ? output_file_close(&list->file, true) : pager_close(pager);
-}
-
-static int show_events(struct sp_ctx *ctx, struct list *list,
+static int show_events(struct sp_ctx *ctx, const struct list *list,
 		       const struct sp_catalog_options *options)
 {
 	struct sp_catalog *catalog;
@@ -113,7 +90,7 @@ static int show_events(struct sp_ctx *ctx, struct list *list,
 		diag_error(error);
 		return 1;
 	}
-	struct pager pager = open_output(list);
+	struct pager pager = pager_open(list->output, list->format == LIST_TEXT);
 	if (!pager.out) {
 		sp_catalog_free(catalog);
 		return 1;
@@ -131,7 +108,7 @@ static int show_events(struct sp_ctx *ctx, struct list *list,
 	}
 	if (list->format == LIST_JSON)
 		json_end_lines(&json, ']');
-	int status = close_output(list, &pager);
+	int status = pager_close(&pager);
 	const char *note;
 	for (size_t i = 0; (note = sp_catalog_note(catalog, i)); i++)
 		diag_print("%s", note);
@@ -201,10 +178,10 @@ static void limits_json(FILE *out, const struct sp_limits *limits,
 		const struct sp_limit *limit = sp_limits_entry(limits, i);
 		json_begin(&json, NULL, '{');
 		json_string(&json, "name", limit->name);
-		put_string(&json, "path", limit->path);
-		put_string(&json, "value", limit->value);
+		json_string(&json, "path", limit->path);
+		json_string(&json, "value", limit->value);
 		json_string(&json, "meaning", limit->meaning);
-		put_string(&json, "remedy", limit->remedy);
+		json_string(&json, "remedy", limit->remedy);
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');
@@ -214,15 +191,15 @@ static void limits_json(FILE *out, const struct sp_limits *limits,
 		json_string(&json, "name", fields[i].name);
 		json_bool(&json, "known", fields[i].known);
 		json_string(&json, "since", fields[i].since);
-		put_string(&json, "option", fields[i].option);
-		put_string(&json, "needs", fields[i].needs);
+		json_string(&json, "option", fields[i].option);
+		json_string(&json, "needs", fields[i].needs);
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');
 	json_end_lines(&json, '}');
 }
 
-static int show_limits(struct sp_ctx *ctx, struct list *list)
+static int show_limits(struct sp_ctx *ctx, const struct list *list)
 {
 	struct sp_limits *limits = NULL;
 	struct sp_attr_field *fields = NULL;
@@ -234,10 +211,10 @@ static int show_limits(struct sp_ctx *ctx, struct list *list)
 	}
 	/* An error here is no failure: the limits printed below explain missing events. */
 	error = sp_attr_fields(ctx, &fields, &field_count);
-	struct term term = term_of_stdout(TERM_COLOUR_NEVER);
+	struct term term = term_of_output(list->output, TERM_COLOUR_NEVER);
 	if (!term.width)
 		term.width = 80;
-	struct pager pager = open_output(list);
+	struct pager pager = pager_open(list->output, list->format == LIST_TEXT);
 	if (!pager.out) {
 		sp_error_free(error);
 		free(fields);
@@ -248,7 +225,7 @@ static int show_limits(struct sp_ctx *ctx, struct list *list)
 		limits_json(pager.out, limits, fields, field_count);
 	else
 		limits_text(pager.out, &term, limits, fields, field_count);
-	int status = close_output(list, &pager);
+	int status = pager_close(&pager);
 	if (error)
 		diag_error(error);
 	free(fields);

@@ -49,11 +49,9 @@ struct answer {
 /* Returns the quote that a path needs in a shell: "" or "'"; NULL if the line cannot show the path. */
 static const char *quote_of(const char *path)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_./:@%+=,-";
 	if (*path == '-' || path[text_plain_size(path)] || strchr(path, '\''))
 		return NULL;
-	return path[strspn(path, plain)] ? "'" : "";
+	return text_is_bare(path) ? "" : "'";
 }
 
 /* Writes a share, "48%" or "4.8%"; the first row's has the report's interval: "48% (46-50)". */

@@ -468,18 +468,20 @@ static bool choose_view(struct record_arguments *arguments)
 	bool picture = path && output_is_picture(path);
 	if (!path || (!picture && !output_find_file(path)))
 		return true;
-	bool several = output->switch_on_demand || output->switch_bytes || output->switch_ns ||
-		       arguments->options.buffers.overwrite;
+	/* Files whose names end in a date are not sprof.data. */
+	bool dated = output->switch_on_demand || output->switch_bytes || output->switch_ns ||
+		     output->timestamp_name || arguments->options.buffers.overwrite;
 	arguments->view = path;
 	output->path = NULL;
-	if (!picture && !several)
+	if (!picture && !dated)
 		return true;
 	if (picture) {
 		diag_print("-o %s: sprof has no pictures", path);
 		diag_more("use -o %.*s.html, which has a flame graph, times and threads",
 			  (int)(strrchr(path, '.') - path), path);
 	} else {
-		diag_print("-o %s is of one recording, not of several", path);
+		diag_print("-o %s excludes --switch-output, --overwrite and --timestamp-filename",
+			   path);
 		diag_more("record to FILE.data, then: sprof report -o %s FILE.data.*", path);
 	}
 	return false;

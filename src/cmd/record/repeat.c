@@ -398,16 +398,18 @@ static bool check(const struct record_arguments *arguments)
 		return false;
 	}
 	const struct sp_capture_output *output = &options->output;
+	const struct sp_capture_schedule *schedule = &options->schedule;
 	bool switches = output->switch_bytes || output->switch_ns || output->switch_on_demand ||
-			output->switch_event;
+			output->switch_event || output->timestamp_name;
+	bool delays = schedule->delay_ms || schedule->span_count || schedule->start_disabled;
 	if (arguments->dry_run || options->buffers.overwrite || output->max_bytes || switches ||
-	    options->schedule.delay_ms || options->sampling.samples == SP_OFF ||
-	    arguments->duration_ns || arguments->view || arguments->control ||
+	    delays || options->sampling.samples == SP_OFF || arguments->duration_ns ||
+	    arguments->view || arguments->control ||
 	    (options->output.path && !strcmp(options->output.path, "-"))) {
 		diag_print(
 			"--repeat records whole runs to a folder: without --duration, -D, -n, "
-			"--control, --overwrite, --max-size, --switch-output, --dry-run, -o - and "
-			"reports by -o");
+			"--control, --overwrite, --max-size, --switch-output, "
+			"--timestamp-filename, --dry-run, -o - and reports by -o");
 		return false;
 	}
 	return true;

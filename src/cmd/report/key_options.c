@@ -270,10 +270,10 @@ int report_arguments_resolve(struct report_arguments *arguments, struct sp_ctx *
 		return 1;
 	add_default_keys(arguments);
 	/* A server's threads would fill the screen. */
-	arguments->by_thread &= arguments->output == &output_text && !arguments->file &&
-				!arguments->tui && !arguments->column_count &&
-				arguments->limit < 0 && !arguments->most &&
-				term_of_stdout(arguments->colour).terminal;
+	arguments->by_thread &= arguments->output == &output_text && !arguments->tui &&
+				!arguments->column_count && arguments->limit < 0 &&
+				!arguments->most &&
+				term_of_output(arguments->file, arguments->colour).terminal;
 	for (size_t i = 0; i < arguments->key_count && arguments->by_thread; i++)
 		if (arguments->keys[i] == SP_KEY_TID)
 			arguments->keys[i] = SP_KEY_PID;

@@ -18,7 +18,6 @@
 #include "memory.h"
 #include "out/output.h"
 #include "out/time_line.h"
-#include "output_file.h"
 #include "pager.h"
 #include "progress.h"
 #include "tui/browse.h"
@@ -79,11 +78,10 @@ static bool orders_by_self(const struct report_arguments *arguments)
 static void set_row_limits(const struct report_arguments *arguments, struct report *report)
 {
 	size_t events = 0, head;
-	/* If rows are ordered by time, the first ones are not the heaviest, so all are shown. */
-	bool by_time = arguments->key_count && arguments->keys[0] == SP_KEY_TIME;
 	report->row_limit = arguments->limit >= 0 ? arguments->limit : 0;
 	report->row_most = arguments->most;
-	if (arguments->limit >= 0 || arguments->most || !is_text(arguments) || by_time)
+	if (arguments->limit >= 0 || arguments->most || !is_text(arguments) ||
+	    report_by_time(report))
 		return;
 	if (report_by_total(report))
 		report->row_limit = TEXT_LIMIT;
@@ -454,19 +452,16 @@ static int write_report(const struct report_arguments *arguments,
 			const struct recordings *recordings, struct report *report)
 {
 	const struct output_format *output = arguments->output;
-	struct output_file file = {0};
-	struct pager pager = {0};
 	struct progress progress;
 	if (output->one_event)
 		choose_one_event(output, report);
 	if (output->check && !output->check(report))
 		return 1;
-	if (arguments->file && !output_file_open(&file, arguments->file))
+	bool paged = arguments->selection.pager != 0 && output->paged;
+	struct pager pager = pager_open(arguments->file, paged);
+	if (!pager.out)
 		return 1;
-	if (!arguments->file)
-		pager = pager_open(arguments->selection.pager != 0 && output->paged);
-	FILE *out = arguments->file ? file.out : pager.out;
-	FILE *compressed = is_compressed(arguments) ? gzip_open(out) : NULL;
+	FILE *out = is_compressed(arguments) ? gzip_open(pager.out) : pager.out;
 	bool header = arguments->header && output == &output_text;
 	for (size_t i = 0; i < recordings->count && header; i++) {
 		/* The header is that of the file. */
@@ -476,11 +471,12 @@ static int write_report(const struct report_arguments *arguments,
 	/* With source code, messages are printed meanwhile. */
 	progress_begin_writing(&progress, arguments->file && !arguments->selection.quiet &&
 						  !arguments->source);
-	bool done = output->write(report, compressed ?: out);
-	if (compressed)
-		fclose(compressed);
+	bool done = output->write(report, out);
+	if (out != pager.out)
+		fclose(out);
 	progress_end(&progress);
-	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
+	pager.incomplete = !done;
+	int status = pager_close(&pager);
 	if (done && !status && arguments->open)
 		browser_open(arguments->file);
 	missing_data_print(arguments, recordings, report);
@@ -571,7 +567,7 @@ static void set_report(const struct report_arguments *arguments,
 		.source_directories = (const char *const *)arguments->source_directories.items,
 		.source_directory_count = arguments->source_directories.count,
 		.quiet = arguments->selection.quiet,
-		.term = term_of_stdout(arguments->colour),
+		.term = term_of_output(arguments->file, arguments->colour),
 	};
 	collect(arguments, &result->analyses, report, &result->lists);
 	result->timeline = (struct timeline){

@@ -251,7 +251,7 @@ static void limits_print(const struct script_view *view, const struct sp_script 
 	if (lost) {
 		char *command = input_command("sprof info --losses", view->info->path);
 		diag_print("%s: %llu samples were lost; '%s' shows when", view->info->path,
-			   (unsigned long long)lost, command ?: "sprof info --losses");
+			   (unsigned long long)lost, command);
 		free(command);
 	}
 	if (refusal && !view->arguments->no_chains)
@@ -263,15 +263,13 @@ static void limits_print(const struct script_view *view, const struct sp_script 
 
 static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_reader *reader)
 {
-	const struct script_arguments *arguments = view->arguments;
-	struct sp_filter filter;
-	struct sp_files files;
 	const struct script_arguments *a = view->arguments;
 	bool dump = a->format == SCRIPT_DUMP;
 	bool symbols = a->format == SCRIPT_JSON || script_has_field(a, FIELD(SYM));
-	filter = input_options_filter(&a->selection, view->recordings->items);
-	files = input_options_files(&a->selection);
-	const struct sp_script_options options = (struct sp_script_options){
+	const struct sp_filter filter =
+		input_options_filter(&a->selection, view->recordings->items);
+	const struct sp_files files = input_options_files(&a->selection);
+	const struct sp_script_options options = {
 		.size = sizeof(struct sp_script_options),
 		.kernel_types = kernel_types(a),
 		.user_types = a->format != SCRIPT_TEXT ? UINT64_MAX :
@@ -298,14 +296,13 @@ static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_
 		diag_error(error);
 		return 1;
 	}
-	struct pager pager = pager_open(arguments->selection.pager != 0);
-	int status = 0;
-	if (arguments->header && arguments->format == SCRIPT_TEXT)
+	struct pager pager = pager_open(NULL, a->selection.pager != 0);
+	if (a->header && a->format == SCRIPT_TEXT)
 		info_print_header(reader, pager.out);
 	struct ordered_output relay = {.view = view, .script = script, .out = pager.out};
 	/* On a terminal, the records themselves show it. */
 	progress_begin(&progress, ctx, !quiet && !isatty(STDOUT_FILENO));
-	status |= batches_run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
+	int status = batches_run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
 	progress_end(&progress);
 	pager.errnum = relay.errnum;
 	status |= pager_close(&pager);

@@ -87,19 +87,18 @@ static bool counting_open_output(struct counting *counting)
 	return counting->style.out;
 }
 
-/* Closes the output. Returns false after printing a write error. */
 /* Flushes and closes style.out. Returns false after printing that a write failed. */
 static bool counting_close_output(struct counting *counting)
 {
 	FILE *out = counting->style.out;
 	if (counting->file.out)
 		return !output_file_close(&counting->file, true);
-	bool good = !fflush(out) && !ferror(out);
-	if (out != stderr && out != stdout)
-		good = !fclose(out) && good;
-	if (!good)
-		diag_print("cannot write the counts: %s", strerror(errno));
-	return good;
+	int error = stream_finish(out);
+	if (out != stderr && out != stdout && fclose(out) && !error)
+		error = errno;
+	if (error)
+		diag_print("cannot write the counts: %s", strerror(error));
+	return !error;
 }
 
 /* Sets the table's arrays, which belong to the run. The table is empty after a failure. */
@@ -281,7 +280,6 @@ static bool add_run_time(struct counting *counting, double elapsed_ns)
 	return grown || !counting->arguments->table;
 }
 
-/* Adds a finished run to the means, and after the last run prints the result. */
 /*
  * Adds a finished run to the means, and prints counts and notes if they are complete. `last`: no
  * run follows.
@@ -455,8 +453,7 @@ static bool counting_run_hook(struct counting *counting, const char *what, const
 static void count(struct stat_run *run)
 {
 	struct counting *counting = run->counting;
-
-	const struct stat_arguments *arguments = run->counting->arguments;
+	const struct stat_arguments *arguments = counting->arguments;
 	uint64_t period_ms = sp_stat_period_ms(run->stat);
 	uint64_t begin_ns = session_now_ns() - sp_stat_elapsed_ns(run->stat);
 	if (arguments->interval_ms)
@@ -473,7 +470,7 @@ static void count(struct stat_run *run)
 		do_what_is_due(run);
 	}
 	/* If an interval is incomplete at the end, its counts are printed too. */
-	bool rest = counting->arguments->interval_ms && run->next_print_ns;
+	bool rest = arguments->interval_ms && run->next_print_ns;
 	if (counting->session.expects_term || counting->session.stopped)
 		session_add_error(&counting->session, sp_stat_stop(run->stat));
 	end_command(run);

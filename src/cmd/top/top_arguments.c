@@ -168,7 +168,8 @@ static int parse_table(struct top_arguments *arguments, int argc, char **argv, i
 	return options_parse(&usage, argc, argv, operands);
 }
 
-bool top_is_wide(const struct sp_capture_target *target)
+/* Returns whether the target is all processes of a machine, CPU, user or control group. */
+static bool is_wide(const struct sp_capture_target *target)
 {
 	return target->system_wide || target->cpus || target->by_user || target->cgroups ||
 	       target->unit;
@@ -181,12 +182,12 @@ static void set_defaults(struct top_arguments *arguments)
 	struct sp_capture_target *target = &options->target;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	bool tasks = target->pids.count || target->tids.count || target->command;
-	if (!tasks && !top_is_wide(target)) {
+	if (!tasks && !is_wide(target)) {
 		arguments->all_or_own = true;
 		target->system_wide = true;
 	}
 	target->exclude_self = true;
-	if (!options->sampling.freq_hz && !options->sampling.period && top_is_wide(target) &&
+	if (!options->sampling.freq_hz && !options->sampling.period && is_wide(target) &&
 	    cpus * DEFAULT_HZ > WIDE_HZ)
 		options->sampling.freq_hz = (uint64_t)(WIDE_HZ / cpus) | 1;
 }

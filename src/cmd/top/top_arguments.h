@@ -28,7 +28,4 @@ struct top_arguments {
 int top_arguments_parse(struct top_arguments *arguments, int argc, char **argv);
 void top_arguments_deinit(struct top_arguments *arguments);
 
-/* Returns whether the target is all processes of a machine, CPU, user or control group. */
-bool top_is_wide(const struct sp_capture_target *target);
-
 #endif
