@@ -288,6 +288,8 @@ struct sp_error *events_name(struct sp_reader *reader)
 		if (!event->name)
 			event->name = derive_name(reader, &event->attr, &names);
 		NEED(event->name);
+		if (event_is_raw_wait(event))
+			event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	}
 	return NULL;
 }
