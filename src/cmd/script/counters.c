@@ -20,21 +20,15 @@ void script_counters_deinit(struct script_counters *counters)
 	free(counters->slots);
 }
 
-size_t view_event_of_id(const struct sp_reader *reader, uint64_t id)
+static const struct sp_event *find_event(const struct sp_reader *reader, uint64_t id)
 {
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
 		for (size_t j = 0; j < event->id_count; j++)
 			if (event->ids[j] == id)
-				return i;
+				return event;
 	}
-	return SIZE_MAX;
-}
-
-static const struct sp_event *find_event(const struct sp_reader *reader, uint64_t id)
-{
-	size_t index = view_event_of_id(reader, id);
-	return index == SIZE_MAX ? NULL : sp_reader_event(reader, index);
+	return NULL;
 }
 
 /*

@@ -111,9 +111,6 @@ struct printer {
 
 void printer_deinit(struct printer *printer);
 
-/* Returns the index of the event with that sample id; SIZE_MAX: none. */
-size_t view_event_of_id(const struct sp_reader *reader, uint64_t id);
-
 /*
  * Returns whether each sample is printed once for each of its counter values. Then a single thread
  * prints all records in file order.
