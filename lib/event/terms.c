@@ -11,6 +11,7 @@
 #include "event/parser.h"
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "record/types.h"
 
 /* Branch types of branch_sample_type, by their names in perf's -j. */
 
@@ -18,9 +19,6 @@
 	"any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, "    \
 	"hv, "                                                                                     \
 	"stack, no_flags, no_cycles, save_type, hw_index, priv, counter"
-
-/* PERF_SAMPLE_BRANCH_COUNTERS, Linux 6.8. */
-#define BRANCH_COUNTERS (UINT64_C(1) << 19)
 
 static const struct {
 	const char *name;
@@ -45,7 +43,7 @@ static const struct {
 	{"save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE},
 	{"hw_index", PERF_SAMPLE_BRANCH_HW_INDEX},
 	{"priv", PERF_SAMPLE_BRANCH_PRIV_SAVE},
-	{"counter", BRANCH_COUNTERS},
+	{"counter", RECORD_BRANCH_COUNTERS},
 };
 
 static uint64_t find(const char *name, size_t size)
@@ -396,7 +394,7 @@ struct sp_error *terms_apply_general(struct parser *parser, struct terms *terms,
 }
 
 /* Lists valid terms, "event, umask, config, config1, …", the PMU's own first. */
-static char *valid_terms(struct parser *parser, const struct pmu *pmu)
+static char *valid_terms(const struct pmu *pmu)
 {
 	char *list = strdup("");
 	for (size_t i = 0; pmu && i < pmu->format_count && list; i++) {
@@ -410,7 +408,6 @@ static char *valid_terms(struct parser *parser, const struct pmu *pmu)
 		free(list);
 		list = longer;
 	}
-	(void)parser;
 	return list;
 }
 
@@ -427,7 +424,7 @@ struct sp_error *terms_check_used(struct parser *parser, const struct terms *ter
 					     (int)term->name.size, term->name.text),
 				"CoreSight's cs_etm has them: where its trace goes to, as "
 				"cs_etm/@tmc_etr0/");
-		CLEANUP_FREE char *valid = valid_terms(parser, pmu);
+		CLEANUP_FREE char *valid = valid_terms(pmu);
 		NEED(valid);
 		struct sp_error *error =
 			parser_error(parser, term->name.text, "unknown term '%.*s'%s%s",
