@@ -1072,6 +1072,8 @@ TEST(events_have_perfs_names)
 		{{.type = PERF_TYPE_HW_CACHE, .config = 0x10000}, "L1-dcache-load-misses"},
 		{{.type = PERF_TYPE_HW_CACHE, .config = 0x102}, "LLC-stores"},
 		{{.type = PERF_TYPE_HW_CACHE, .config = 0x203}, "dTLB-prefetches"},
+		/* For one kind of CPU of a hybrid machine */
+		{{.type = PERF_TYPE_HW_CACHE, .config = UINT64_C(0x400000102)}, "LLC-stores"},
 		{{.type = PERF_TYPE_RAW, .config = 0x1a8}, "r1a8"},
 		{{.type = PERF_TYPE_BREAKPOINT, .bp_addr = 0x1000, .bp_type = 3}, "mem:0x1000:rw"},
 		{{.type = 77, .config = 5}, "type77/config=0x5/"},
