@@ -178,7 +178,7 @@ TEST(event_terms_are_of_one_event)
 	SPECS specs = {0};
 	parse(&specs, "cycles/period=0x100,name=some,call-graph=dwarf,stack-size=1021/uk,"
 		      "cpu-clock/freq=99,no-inherit,max-stack=7,time=0/,"
-		      "r1a8/config1=3,config3=4,branch_type=any+u,name='a/b,c'/");
+		      "r1a8/config1=3,config3=4,branch_type=any+U,name='a/b,c'/");
 	ck_assert_uint_eq(specs.count, 3);
 	const struct event_spec *some = &specs.items[0], *clock = &specs.items[1];
 	ck_assert_str_eq(some->name, "some");
