@@ -73,6 +73,7 @@ static void put_arm64(struct root *root)
 		root_put(root, path, "event=0x0004\n");
 	}
 	root_put(root, PMUS "arm_spe_0/type", "10\n");
+	root_put(root, PMUS "arm_spe_0/cpumask", "4-5\n");
 	root_put(root, PMUS "arm_spe_0/format/inv_event_filter", "config3:0-63\n");
 	root_put(root, PMUS "hv_24x7/type", "11\n");
 	root_put(root, PMUS "hv_24x7/format/core", "config:0-15\n");
@@ -173,6 +174,7 @@ TEST(pmu_kinds_of_processors_have_an_event_each)
 	ck_assert_uint_eq(specs.items[4].attr.type, 9);
 	ck_assert_uint_eq(specs.items[4].attr.config, 4);
 	ck_assert_uint_eq(specs.items[5].tail.config3, 5);
+	ck_assert(specs.items[5].cpu_count == 2 && !specs.items[5].cpus_only);
 	ck_assert_uint_eq(specs.items[6].attr.config, UINT64_C(1) << 32 | 3);
 	ck_assert_uint_eq(specs.items[7].attr.type, PERF_TYPE_SOFTWARE);
 	SPECS own = {0};
