@@ -264,8 +264,8 @@ TEST(event_breakpoints_of_a_process_are_at_its_first_mapping)
 	/* Later mappings at any offset: two segments may share a page of the file. */
 	for (int i = 1; i < 32; i++)
 		used += snprintf(maps + used, sizeof(maps) - used,
-				 "2000%02d000-2000%02d800 rw-p %x 00:01 %lu /bin/a\n", i, i, i << 12,
-				 program.st_ino);
+				 "2000%02d000-2000%02d800 rw-p %x 00:01 %lu /bin/a\n", i, i,
+				 i << 12, program.st_ino);
 	root_put(&root, "/proc/7/maps", maps);
 	ok_or_fail(event_specs_parse(&specs, root.ctx, "mem:/proc/self/exe:event_test_watched"));
 	ck_assert_uint_eq(specs.items->attr.bp_addr, 0x100000000 + (uintptr_t)&event_test_watched -

@@ -24,9 +24,9 @@ struct sp_attr_field {
 };
 
 /* Names of branch types, those of perf's -j. */
-#define SP_BRANCH_TYPE_NAMES                                                                      \
-	"any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, hv, " \
-	"stack, no_flags, no_cycles, save_type, hw_index, priv, counter"
+#define SP_BRANCH_TYPE_NAMES                                                                  \
+	"any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, " \
+	"hv, stack, no_flags, no_cycles, save_type, hw_index, priv, counter"
 
 /*
  * Reads names of branch types, in either case, into bits of branch_sample_type. Privilege levels
