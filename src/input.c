@@ -133,10 +133,15 @@ const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT])
 	return text;
 }
 
+bool input_has_own_time(const struct sp_sample *sample)
+{
+	return sample->time_ns >> 32 != UINT32_MAX;
+}
+
 /* Extends the span *first_ns to *last_ns so that it contains the sample's time. */
 static void include_time(const struct sp_record *record, uint64_t *first_ns, uint64_t *last_ns)
 {
-	if (record->type != PERF_RECORD_SAMPLE)
+	if (record->type != PERF_RECORD_SAMPLE || !input_has_own_time(&record->sample))
 		return;
 	uint64_t time_ns = record->sample.time_ns;
 	if (!*last_ns || time_ns < *first_ns)

@@ -62,6 +62,9 @@ const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT]);
  */
 struct sp_error *input_time(struct sp_reader *reader, uint64_t *first_ns, uint64_t *last_ns);
 
+/* Returns false for sums of waits of perf record --off-cpu, which have a time above all others. */
+bool input_has_own_time(const struct sp_sample *sample);
+
 /* Returns whether perf or sprof recorded waits in any: then the default mode is wall, else cpu. */
 bool recordings_have_waits(const struct sp_recording *recordings, size_t count);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Figures derived from several counts, as in perf stat. A table states which event is divided by
- * which. Both must be of one control group and exclude the same modes (cycles:u and
- * instructions:u). CPU time may be any clock's.
+ * which. Both must be of one control group and one kind of CPU, and exclude the same modes
+ * (cycles:u and instructions:u). CPU time may be any clock's.
  */
 #include <sprof/stat.h>
 
@@ -54,9 +54,10 @@ struct derivation {
 	size_t count, index;
 };
 
+/* On hybrid machines, the upper half of config is the type of the PMU. */
 static bool is_code(const struct sp_stat_event *event, struct event_identity code)
 {
-	return event->type == code.type && event->config == code.config;
+	return event->type == code.type && (uint32_t)event->config == code.config;
 }
 
 static bool is_clock(const struct sp_stat_event *event)
@@ -69,13 +70,14 @@ static bool same_group(const char *one, const char *other)
 	return one == other || (one && other && !strcmp(one, other));
 }
 
-/* Returns the value of an event with the same modes and control group; 0: there is none. */
+/* Returns the value of an event with the same modes, control group and PMU; 0: there is none. */
 static double part(const struct derivation *derivation, struct event_identity code)
 {
 	const struct sp_stat_event *event = derivation->events[derivation->index];
 	for (size_t i = 0; i < derivation->count; i++) {
 		const struct sp_stat_event *other = derivation->events[i];
 		if (derivation->rows[i]->counted && is_code(other, code) &&
+		    other->config >> 32 == event->config >> 32 &&
 		    other->modes == event->modes && same_group(other->cgroup, event->cgroup))
 			return derivation->rows[i]->value;
 	}

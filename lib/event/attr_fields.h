@@ -13,9 +13,6 @@
 #define EVENT_FLAG_DEFER_CALLCHAIN 38 /* Linux 6.19; missing in the headers of this build */
 #define EVENT_FLAG_DEFER_OUTPUT 39
 
-/* Constants that are missing in the oldest kernel headers supported by the build. */
-#define EVENT_BRANCH_COUNTERS (UINT64_C(1) << 19) /* Linux 6.8 */
-
 enum event_field_place {
 	EVENT_FIELD_FLAG,   /* a bit field: `at` is its lowest bit, `size` its number of bits */
 	EVENT_FIELD_SAMPLE, /* a bit of sample_type: `at` is its number */

@@ -2,7 +2,6 @@
 /* Finds the field for which the kernel refuses an event, by opening it without each field. */
 #include "event/attr_refusal.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,11 +201,6 @@ static struct sp_error *explain_forbidden(const struct event_refusal *refusal,
 		error_new(SP_ERROR_PERMISSION, "%s: needs CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN "
 			  "for any kernel.perf_event_paranoid", title(field)),
 		"run as root, or sudo setcap cap_perfmon+ep $(command -v sprof)");
-}
-
-static bool is_refusal(int errnum)
-{
-	return errnum == EACCES || errnum == EPERM;
 }
 
 const struct event_field *event_field_find_refused(const struct event_refusal *refusal)

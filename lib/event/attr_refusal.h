@@ -2,6 +2,7 @@
 /* Explains which field of a refused event the kernel, the machine or the user's rights lack. */
 #pragma once
 
+#include <errno.h>
 #include "event/attr_fields.h"
 #include "event/kernel_calls.h"
 #include "event/rights.h"
@@ -12,6 +13,12 @@
  */
 bool event_field_known(const struct event_kernel *kernel, const struct rights *rights,
 		       const struct event_field *field);
+
+/* Returns whether the errno means a lack of rights. */
+static inline bool is_refusal(int errnum)
+{
+	return errnum == EACCES || errnum == EPERM;
+}
 
 /* An event that the kernel refused. */
 struct event_refusal {

@@ -46,30 +46,29 @@ static struct sp_error *kernel_place(struct parser *parser, struct text_slice na
 	return NULL;
 }
 
-/* Convert a file's vaddr to an address in the recorded process. */
+/*
+ * Converts a file's vaddr to an address in the recorded process, by the mapping of the first
+ * segment. Those of later ones may have equal offsets, if they share a page of the file.
+ */
 static struct sp_error *mapped_place(struct parser *parser, const struct image *image,
 				     uint64_t vaddr, uint64_t *ret, bool *found)
 {
 	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
-	const struct maps_entry *entry;
-	uint64_t file_offset;
+	const struct image_load *first = image->loads.items;
+	const uint64_t page_mask = ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+	TRY(maps_open(parser->ctx, parser->specs->pid, 0, MAPS_ALL, &maps));
 	*found = false;
-	struct sp_error *error = maps_open(parser->ctx, parser->specs->pid, 0, MAPS_ALL, &maps);
-	for (size_t i = 0; i < image->loads.count && !error; i++) {
-		const struct image_load *load = &image->loads.items[i];
-		if (vaddr < load->vaddr || vaddr - load->vaddr >= load->memory_size)
-			continue;
-		/* Memory after the file's bytes (.bss) is mapped at page granularity. */
-		file_offset = load->file_offset & ~(uint64_t)0xfff;
-		while (!*found && !(error = maps_next(maps, &entry)) && entry) {
-			if (entry->ino != image->inode || entry->file_offset != file_offset)
-				continue;
-			*ret = entry->start + (vaddr - (load->vaddr & ~(uint64_t)0xfff));
-			*found = true;
-		}
-		return error;
+	while (image->loads.count && !*found) {
+		const struct maps_entry *entry;
+		TRY(maps_next(maps, &entry));
+		if (!entry)
+			break;
+		*found = entry->ino == image->inode &&
+			 entry->file_offset == (first->file_offset & page_mask);
+		if (*found)
+			*ret = entry->start + (vaddr - (first->vaddr & page_mask));
 	}
-	return error;
+	return NULL;
 }
 
 static struct sp_error *not_mapped(const struct parser *parser, const char *place, const char *path)

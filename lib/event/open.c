@@ -187,8 +187,6 @@ static struct sp_error *check_asked(struct planner *planner)
 			       "needs Linux 6.19 or later", NULL);
 }
 
-#define DUMPS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
-
 /* Fall back to frame pointers if the kernel copies no registers and stacks. */
 static struct sp_error *check_dumps(struct planner *planner)
 {
@@ -205,7 +203,7 @@ static struct sp_error *check_dumps(struct planner *planner)
 	int errnum = try_open(planner, &attr);
 	if (errnum != EINVAL && errnum != EOPNOTSUPP && errnum != ENOSYS)
 		return NULL; /* these options are supported, or another cause is reported later */
-	planner->base.sample_type &= ~(uint64_t)DUMPS;
+	planner->base.sample_type &= ~DUMPS;
 	planner->base.sample_regs_user = planner->base.sample_stack_user = 0;
 	/* Requested options are an error if unsupported; they are not left out. */
 	event_attr_set_options(&planner->asked, &planner->plan->support, &planner->base);

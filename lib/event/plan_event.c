@@ -34,8 +34,6 @@ struct event_shape {
 	bool group_is_large;  /* the event leads a group of several events */
 };
 
-#define DUMPS ((uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER))
-
 static void set_period(struct perf_event_attr *attr, uint64_t period)
 {
 	attr->freq = 0;

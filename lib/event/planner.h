@@ -2,7 +2,6 @@
 /* State while a plan is made. Private to lib/event. */
 #pragma once
 
-#include <errno.h>
 #include <string.h>
 #include "event/attr_refusal.h"
 #include "event/open.h"
@@ -31,10 +30,8 @@ static inline bool is_hardware(const struct perf_event_attr *attr)
 	       attr->type == PERF_TYPE_RAW;
 }
 
-static inline bool is_refusal(int errnum)
-{
-	return errnum == EACCES || errnum == EPERM;
-}
+/* Bits of sample_type for callers by stack dumps. */
+#define DUMPS ((uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER))
 
 /* Plans one event: tries it, reduces attributes if needed, and adds it to the plan, or fails. */
 struct sp_error *planner_plan_event(struct planner *planner, const struct event_spec *spec,

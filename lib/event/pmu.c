@@ -181,7 +181,8 @@ static struct sp_error *load_cpus(struct pmus *pmus, struct pmu *pmu)
 	struct cpu_list cpus = {0};
 	const char *file = "cpumask";
 	int errnum = read_file(pmus, pmu, (struct pmu_file){"", file, ""}, &text);
-	pmu->is_uncore = !errnum;
+	/* Arm's SPE names the CPUs that have it there, and can follow tasks. */
+	pmu->is_uncore = !errnum && strncmp(pmu->name, "arm_spe_", strlen("arm_spe_"));
 	if (errnum && errnum != ENOMEM) {
 		file = "cpus";
 		errnum = read_file(pmus, pmu, (struct pmu_file){"", file, ""}, &text);

@@ -33,7 +33,7 @@ struct pmu {
 	const char *name;
 	uint32_t type; /* attr.type */
 	bool is_core;   /* counts code of a CPU, and can follow tasks */
-	bool is_uncore; /* has a cpumask: counts on these CPUs, for all tasks */
+	bool is_uncore; /* counts on the CPUs of its cpumask, for all tasks */
 	bool loaded;    /* pmu_load() has read is_uncore and the members below */
 	struct pmu_format *formats;
 	size_t format_count;

@@ -164,7 +164,7 @@ static struct sp_error *try_named(const struct pmu_event_parser *event, struct p
 
 /*
  * Applies a generic event of one kind of CPU, cpu_core/cycles/: the PMU's type is in the config's upper
- * half.
+ * half. Linux before 5.13 refuses it, and "cpu", the only kind of CPU, needs none.
  */
 static bool try_generic(const struct pmu_event_parser *event, struct parsed_term *term)
 {
@@ -175,7 +175,7 @@ static bool try_generic(const struct pmu_event_parser *event, struct parsed_term
 		return false;
 	event->spec->attr.type = code.type;
 	event->spec->attr.config |= code.config;
-	if (event->pmu->type != PERF_TYPE_RAW)
+	if (strcmp(event->pmu->name, "cpu"))
 		event->spec->attr.config |= (uint64_t)event->pmu->type << 32;
 	return term->used = true;
 }

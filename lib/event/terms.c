@@ -8,19 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
+#include <sprof/private/fields.h>
 #include "event/parser.h"
 #include "base/cleanup.h"
 #include "base/format.h"
-
-/* Branch types of branch_sample_type, by their names in perf's -j. */
-
-#define BRANCH_TYPE_NAMES                                                                          \
-	"any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, "    \
-	"hv, "                                                                                     \
-	"stack, no_flags, no_cycles, save_type, hw_index, priv, counter"
-
-/* PERF_SAMPLE_BRANCH_COUNTERS, Linux 6.8. */
-#define BRANCH_COUNTERS (UINT64_C(1) << 19)
+#include "record/types.h"
 
 static const struct {
 	const char *name;
@@ -45,38 +38,36 @@ static const struct {
 	{"save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE},
 	{"hw_index", PERF_SAMPLE_BRANCH_HW_INDEX},
 	{"priv", PERF_SAMPLE_BRANCH_PRIV_SAVE},
-	{"counter", BRANCH_COUNTERS},
+	{"counter", RECORD_BRANCH_COUNTERS},
 };
 
 static uint64_t find(const char *name, size_t size)
 {
 	for (size_t i = 0; i < count_of(types); i++)
-		if (strlen(types[i].name) == size && memcmp(types[i].name, name, size) == 0)
+		if (strlen(types[i].name) == size && strncasecmp(types[i].name, name, size) == 0)
 			return types[i].bit;
 	return 0;
 }
 
-static bool branch_types_parse(const char *text, size_t size, char separator, uint64_t *ret)
+const char *sp_branch_types_parse(const char *text, size_t size, char separator, uint64_t *ret)
 {
-	const uint64_t modes = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
-			       PERF_SAMPLE_BRANCH_HV;
-	const char *end = text + size;
-	uint64_t mask = 0;
-	for (;;) {
-		const char *next = memchr(text, separator, end - text);
+	const uint64_t levels = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
+				PERF_SAMPLE_BRANCH_HV;
+	const char *next, *end = text + size;
+	*ret = 0;
+	for (;; text = next + 1) {
+		next = memchr(text, separator, end - text);
 		uint64_t bit = find(text, (next ? next : end) - text);
 		if (!bit)
-			return false;
-		mask |= bit;
+			return text;
+		*ret |= bit;
 		if (!next)
 			break;
-		text = next + 1;
 	}
-	/* Modes alone mean branches of any type, as in perf. */
-	if (!(mask & ~modes))
-		mask |= PERF_SAMPLE_BRANCH_ANY;
-	*ret = mask;
-	return true;
+	/* As in perf. */
+	if (!(*ret & ~levels))
+		*ret |= PERF_SAMPLE_BRANCH_ANY;
+	return NULL;
 }
 
 /* Form of a term's value, and its use. */
@@ -215,9 +206,9 @@ static struct sp_error *apply_no_overwrite(struct applying *applying)
 static struct sp_error *apply_branch_type(struct applying *applying)
 {
 	const struct text_slice value = applying->term->value;
-	if (branch_types_parse(value.text, value.size, '+', &applying->spec->terms.branch_type))
+	if (!sp_branch_types_parse(value.text, value.size, '+', &applying->spec->terms.branch_type))
 		return NULL;
-	return bad_value(applying, "it is one or more, with + between, of " BRANCH_TYPE_NAMES);
+	return bad_value(applying, "it is one or more, with + between, of " SP_BRANCH_TYPE_NAMES);
 }
 
 static struct sp_error *apply_name(struct applying *applying)
@@ -396,7 +387,7 @@ struct sp_error *terms_apply_general(struct parser *parser, struct terms *terms,
 }
 
 /* Lists valid terms, "event, umask, config, config1, …", the PMU's own first. */
-static char *valid_terms(struct parser *parser, const struct pmu *pmu)
+static char *valid_terms(const struct pmu *pmu)
 {
 	char *list = strdup("");
 	for (size_t i = 0; pmu && i < pmu->format_count && list; i++) {
@@ -410,7 +401,6 @@ static char *valid_terms(struct parser *parser, const struct pmu *pmu)
 		free(list);
 		list = longer;
 	}
-	(void)parser;
 	return list;
 }
 
@@ -427,7 +417,7 @@ struct sp_error *terms_check_used(struct parser *parser, const struct terms *ter
 					     (int)term->name.size, term->name.text),
 				"CoreSight's cs_etm has them: where its trace goes to, as "
 				"cs_etm/@tmc_etr0/");
-		CLEANUP_FREE char *valid = valid_terms(parser, pmu);
+		CLEANUP_FREE char *valid = valid_terms(pmu);
 		NEED(valid);
 		struct sp_error *error =
 			parser_error(parser, term->name.text, "unknown term '%.*s'%s%s",

@@ -162,13 +162,13 @@ static const char *const cache_names[] = {
 
 static const char *const cache_operations[] = {"load", "store", "prefetch"};
 
-static void name_cache(const struct perf_event_attr *attr, char *name, size_t size)
+static void name_cache(uint32_t config, char *name, size_t size)
 {
-	uint64_t cache = attr->config & 0xff, operation = attr->config >> 8 & 0xff;
-	uint64_t result = attr->config >> 16 & 0xff;
+	uint32_t cache = config & 0xff, operation = config >> 8 & 0xff;
+	uint32_t result = config >> 16 & 0xff;
 	if (cache >= count_of(cache_names) || operation >= count_of(cache_operations) ||
-	    result > 1 || attr->config >> 24)
-		snprintf(name, size, "cache-0x%llx", (unsigned long long)attr->config);
+	    result > 1 || config >> 24)
+		snprintf(name, size, "cache-0x%x", config);
 	else if (result)
 		snprintf(name, size, "%s-%s-misses", cache_names[cache],
 			 cache_operations[operation]);
@@ -225,7 +225,7 @@ static void name_tracepoint(const struct perf_event_attr *attr, const struct rec
 static void name_base(const struct sp_reader *reader, const struct perf_event_attr *attr,
 		      const struct recorded_names *names, char *name, size_t size)
 {
-	/* On hybrid machines, the upper half of a hardware event's config is the type of the PMU. */
+	/* On hybrid machines, the upper half of a generic event's config is the type of the PMU. */
 	uint32_t config = attr->config;
 	char pmu[EVENT_PMU_NAME];
 	if (attr->type == PERF_TYPE_HARDWARE && config < count_of(hardware_names))
@@ -235,7 +235,7 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 	else if (attr->type == PERF_TYPE_TRACEPOINT)
 		name_tracepoint(attr, names, name, size);
 	else if (attr->type == PERF_TYPE_HW_CACHE)
-		name_cache(attr, name, size);
+		name_cache(config, name, size);
 	else if (attr->type == PERF_TYPE_RAW)
 		snprintf(name, size, "r%llx", (unsigned long long)attr->config);
 	else if (attr->type == PERF_TYPE_BREAKPOINT)
@@ -288,6 +288,8 @@ struct sp_error *events_name(struct sp_reader *reader)
 		if (!event->name)
 			event->name = derive_name(reader, &event->attr, &names);
 		NEED(event->name);
+		if (event_is_raw_wait(event))
+			event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	}
 	return NULL;
 }

@@ -127,8 +127,14 @@ static bool read_memory(struct sp_reader *reader, struct cursor *cursor)
 
 static bool read_sample_times(struct sp_reader *reader, struct cursor *cursor)
 {
-	return cursor_u64(cursor, &reader->info.first_sample_ns) &&
-	       cursor_u64(cursor, &reader->info.last_sample_ns);
+	struct sp_file_info *info = &reader->info;
+	if (!cursor_u64(cursor, &info->first_sample_ns) ||
+	    !cursor_u64(cursor, &info->last_sample_ns))
+		return false;
+	/* The last sample has no time of its own. Then only the samples state their times. */
+	if (info->last_sample_ns >= RECORD_SUMMED_NS)
+		info->first_sample_ns = info->last_sample_ns = 0;
+	return true;
 }
 
 static bool read_clock(struct sp_reader *reader, struct cursor *cursor)

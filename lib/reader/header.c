@@ -259,10 +259,9 @@ static struct sp_error *find_data_end(struct sp_reader *reader, struct header_in
 	if (header->data_ends_unknown)
 		extent.end = header->data.offset + header->data.size;
 	const struct walker_file file = {reader->fd, reader->path, reader->swap, extent.end};
-	struct sp_error *error = walker_new_at(&file, extent, &walker);
-	if (error)
-		return error;
+	TRY(walker_new_at(&file, extent, &walker));
 	uint64_t end = extent.begin;
+	struct sp_error *error;
 	walker_check_sizes(walker, &reader->lengths, NULL);
 	for (;;) {
 		struct raw_record raw = {0};
@@ -321,15 +320,9 @@ struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret)
 		guess_v1_order(reader, bytes);
 	struct cursor cursor = reader_cursor(reader, bytes, got, 0);
 	TRY(parse(reader, &cursor, &header));
-	struct sp_error *error = bound_data(reader, &header);
-	if (error)
-		return error;
-	if (header.data_ends_unknown)
-		error = find_data_end(reader, &header, &header.data.size);
-	else
-		error = correct_data_size(reader, &header);
-	if (error)
-		return error;
+	TRY(bound_data(reader, &header));
+	TRY(header.data_ends_unknown ? find_data_end(reader, &header, &header.data.size)
+				     : correct_data_size(reader, &header));
 	*ret = header;
 	return NULL;
 }
@@ -383,12 +376,9 @@ static struct sp_error *read_entry(struct sp_reader *reader, struct cursor curso
 	TRY(attr_decode(&at, room, &attr, &tail));
 	if (!cursor_skip(&cursor, room) || !read_section(&cursor, &ids_section))
 		return cursor_error(&cursor, "an event's entry is cut short");
-	struct sp_error *error = read_ids(reader, &ids_section, offset, &ids, &id_count);
-	if (error)
-		return error;
+	TRY(read_ids(reader, &ids_section, offset, &ids, &id_count));
 	return events_add(reader, &(struct sp_event){.attr = attr, .tail = tail, .ids = ids,
 							   .id_count = id_count});
-	return error;
 }
 
 /*
@@ -434,15 +424,10 @@ struct sp_error *header_read_events(struct sp_reader *reader, const struct heade
 				    (unsigned long long)header->attrs.offset,
 				    (unsigned long long)reader->file_size);
 	TRY(reader_load(reader, header->attrs.offset, header->attrs.size, &bytes));
-	struct sp_error *error = entry_size(reader, header, bytes, &size);
-	if (error)
-		return error;
+	TRY(entry_size(reader, header, bytes, &size));
 	struct cursor cursor =
 		reader_cursor(reader, bytes, header->attrs.size, header->attrs.offset);
-	while (!error && cursor_left(&cursor) >= size) {
-		error = read_entry(reader, cursor, size - IDS_SECTION_SIZE);
-		if (!cursor_skip(&cursor, size))
-			break;
-	}
-	return error;
+	for (; cursor_left(&cursor) >= size; cursor_skip(&cursor, size))
+		TRY(read_entry(reader, cursor, size - IDS_SECTION_SIZE));
+	return NULL;
 }

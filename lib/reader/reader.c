@@ -34,7 +34,6 @@
  * in case their recorder is killed.
  */
 
-#define EVENT_UPDATE_NAME 2
 #define TRACING_DATA_MAX (UINT64_C(1) << 30)
 
 /* Returns the number of ids in a full HEADER_ATTR record. */
@@ -132,13 +131,13 @@ static struct sp_event *event_of_id(struct event_scan *scan, uint64_t id)
 	return index ? &scan->reader->events.items[*index] : NULL;
 }
 
-/* Reads an EVENT_UPDATE record: u64 kind, u64 id of the event, and for EVENT_UPDATE_NAME a name. */
+/* Reads an EVENT_UPDATE record: u64 kind, u64 id of the event, and for kind NAME a name. */
 static void scan_event_update(struct event_scan *scan, const struct raw_record *raw)
 {
 	struct cursor cursor = reader_cursor(scan->reader, raw->bytes, raw->size, raw->offset);
 	uint64_t kind, id;
 	if (!cursor_skip(&cursor, 8) || !cursor_u64(&cursor, &kind) || !cursor_u64(&cursor, &id) ||
-	    kind != EVENT_UPDATE_NAME)
+	    kind != SP_EVENT_UPDATE_NAME)
 		return;
 	struct sp_event *event = event_of_id(scan, id);
 	size_t left = cursor_left(&cursor), size = strnlen((const char *)cursor.pos, left);

@@ -142,8 +142,17 @@ static int8_t words_before(uint64_t sample_type, const uint64_t *order, uint64_t
 	return words;
 }
 
-static struct plan plan_make(const struct perf_event_attr *attr)
+bool event_is_raw_wait(const struct sp_event *event)
 {
+	const struct perf_event_attr *attr = &event->attr;
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT &&
+	       attr->sample_type & PERF_SAMPLE_RAW && event->name &&
+	       !strcmp(event->name, "offcpu-time");
+}
+
+static struct plan plan_make(const struct sp_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
 	static const uint64_t sample_order[] = {PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
 						PERF_SAMPLE_ADDR, PERF_SAMPLE_ID};
 	/* Fields of a sample_id, from its end backwards. */
@@ -158,7 +167,10 @@ static struct plan plan_make(const struct perf_event_attr *attr)
 		.interrupt_mask = attr->sample_regs_intr,
 		.sample_id_at = -1,
 		.trailer_id_at = -1,
+		.is_raw_wait = event_is_raw_wait(event),
 	};
+	if (plan.is_raw_wait)
+		plan.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 	if (attr->sample_id_all)
 		plan.trailer_words = (uint8_t)__builtin_popcountll(type & RECORD_SAMPLE_ID_BITS);
 	if (type & PERF_SAMPLE_IDENTIFIER) {
@@ -194,7 +206,7 @@ static struct sp_error *decoder_fill(struct decoder *decoder)
 	decoder->uniform = layout->event_count > 0;
 	for (size_t i = 0; i < layout->event_count; i++) {
 		const struct sp_event *event = &layout->events[i];
-		decoder->plans[i] = plan_make(&event->attr);
+		decoder->plans[i] = plan_make(event);
 		decoder->has_build_ids |= event->attr.build_id;
 		places_add(&decoder->sample_places, decoder->plans[i].sample_id_at);
 		places_add(&decoder->trailer_places, decoder->plans[i].trailer_id_at);
@@ -392,8 +404,11 @@ static struct sp_error *decode_sample_record(struct decoder *decoder, const stru
 		return cursor_error(cursor,
 				    "a SAMPLE with an unknown event id: its fields are unknown");
 	record->event = (uint16_t)event;
-	const char *wrong = decode_sample(decoder, plan_of(decoder, event), cursor,
-					  &record->sample);
+	const struct plan *plan = plan_of(decoder, event);
+	const char *wrong = decode_sample(decoder, plan, cursor, &record->sample);
+	/* The sample's mode is that of the thread that ran. */
+	if (unlikely(plan->is_raw_wait))
+		record->misc = PERF_RECORD_MISC_USER;
 	if (unlikely(wrong))
 		return cursor_error(cursor, "SAMPLE of %zu bytes: %s does not fit", raw->size,
 				    wrong);

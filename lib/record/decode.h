@@ -38,6 +38,12 @@ static inline struct record_origin record_origin(const struct sp_record *record)
 	return (struct record_origin){record->id.present, record->id.time_ns, record->id.cpu};
 }
 
+/*
+ * Returns whether the event's samples are waits in raw data, as those of perf record --off-cpu
+ * since Linux 6.16. The decoder reads their fields and a call chain from there.
+ */
+bool event_is_raw_wait(const struct sp_event *event);
+
 struct decoder;
 
 struct sp_error *decoder_new(const struct record_layout *layout, struct decoder **ret) SP_MUST_CHECK;

@@ -21,6 +21,7 @@ struct plan {
 	uint8_t trailer_words; /* words of the sample_id; 0 without sample_id_all */
 	int8_t sample_id_at;   /* words from a SAMPLE's header to its id; -1: it has none */
 	int8_t trailer_id_at;  /* words from a record's end back to its id; -1: it has none */
+	bool is_raw_wait;      /* result of event_is_raw_wait() */
 };
 
 /* The distinct places where records of some event have an id. Nearly all recordings have one place. */

@@ -294,6 +294,30 @@ decode_from_branches(struct decoder *decoder, const struct plan *plan, struct cu
 	return wrong;
 }
 
+/*
+ * Replaces a sample's fields by those of the thread that waited, from its raw data: u64 tid << 32 |
+ * pid, u64 period, the call chain, u64 cgroup.
+ */
+static bool read_raw_wait(struct decoder *decoder, bool swap, struct sp_sample *sample)
+{
+	struct cursor cursor = cursor_make(sample->raw.bytes, sample->raw.size, swap, NULL, 0);
+	uint64_t task;
+	if (!cursor_u64(&cursor, &task) || !cursor_u64(&cursor, &sample->period) ||
+	    !read_callchain(decoder, &cursor, sample) || !cursor_u64(&cursor, &sample->cgroup))
+		return false;
+	sample->pid = (uint32_t)task;
+	sample->tid = (uint32_t)(task >> 32);
+	/* perf exchanges both in samples of single waits. A process mostly has the lower number. */
+	if (sample->time_ns < RECORD_SUMMED_NS && sample->pid > sample->tid) {
+		sample->pid = sample->tid;
+		sample->tid = (uint32_t)task;
+	}
+	sample->ip = sample->ip_count > 1 ? sample->ips[1] : 0;
+	sample->raw = (struct sp_bytes){NULL, 0};
+	sample->present = (sample->present & ~(uint64_t)PERF_SAMPLE_RAW) | PERF_SAMPLE_CALLCHAIN;
+	return true;
+}
+
 const char *decode_sample(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
 			  struct sp_sample *sample)
 {
@@ -311,5 +335,7 @@ const char *decode_sample(struct decoder *decoder, const struct plan *plan, stru
 		wrong = decode_from_branches(decoder, plan, cursor, sample);
 	else if (!wrong)
 		wrong = decode_tail(decoder, plan, cursor, sample);
+	if (unlikely(plan->is_raw_wait) && !wrong && !read_raw_wait(decoder, cursor->swap, sample))
+		wrong = "wait in the raw data";
 	return wrong;
 }

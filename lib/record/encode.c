@@ -216,10 +216,6 @@ struct sp_error *record_encode(struct record_buffer *buffer, const struct sp_rec
  * in attr->sample_type.
  */
 
-/* Defined here, because older headers of the kernel lack it. */
-#define BRANCH_COUNTERS (1U << 19)
-#define SAMPLE_TYPES_KNOWN ((UINT64_C(1) << 25) - 1)
-
 void put_counters(struct put *put, const struct sp_counters *counters, uint64_t read_format)
 {
 	bool group = read_format & PERF_FORMAT_GROUP;
@@ -276,7 +272,7 @@ static void put_branches(struct put *put, const struct sp_sample *sample, uint64
 		put_u64(put, sample->branches[i].to);
 		put_u64(put, sample->branches[i].flags);
 	}
-	if (!(branch_type & BRANCH_COUNTERS))
+	if (!(branch_type & RECORD_BRANCH_COUNTERS))
 		return;
 	if (sample->branch_counters)
 		put_bytes(put, sample->branch_counters, 8 * sample->branch_count);
@@ -330,7 +326,7 @@ struct sp_error *put_sample(struct put *put, const struct sp_sample *sample,
 			    const struct perf_event_attr *attr)
 {
 	uint64_t type = attr->sample_type;
-	if (type & ~SAMPLE_TYPES_KNOWN)
+	if (type & ~RECORD_SAMPLE_KNOWN)
 		return error_new(SP_ERROR_UNSUPPORTED, "a sample type of unknown bits: 0x%llx",
 				 (unsigned long long)type);
 	put_sample_head(put, sample, type);

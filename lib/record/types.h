@@ -16,6 +16,9 @@
 #define RECORD_SIMPLEPERF_FIRST 32768
 #define RECORD_SIMPLEPERF_LAST (32768 + 16)
 
+/* perf record --off-cpu gives such times to waits that it adds up over the recording. */
+#define RECORD_SUMMED_NS UINT64_C(0xffffffff00000000)
+
 /* Since Linux 5.16: the hardware event that writes to the AUX area. */
 #define RECORD_AUX_OUTPUT_HW_ID 21
 

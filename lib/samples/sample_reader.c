@@ -20,6 +20,7 @@
 #include "file/reader_damage.h"
 #include "info/losses.h"
 #include "profile/filter.h"
+#include "record/types.h"
 #include "samples/sample_counter.h"
 #include "samples/sample_values.h"
 #include "walk/walker.h"
@@ -317,7 +318,7 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 		}
 		counted->events[record.event].recorded++;
 		const struct sp_sample *sample = &record.sample;
-		if (sample->time_ns) {
+		if (sample->time_ns && sample->time_ns < RECORD_SUMMED_NS) {
 			if (!counted->last_ns || sample->time_ns < counted->first_ns)
 				counted->first_ns = sample->time_ns;
 			if (sample->time_ns > counted->last_ns)

@@ -8,14 +8,13 @@
 #include <string.h>
 #include "base/error.h"
 #include "file/deflate.h"
+#include "record/types.h"
 
 #define STRING_ALIGN 64
 /* Largest payload of a HEADER_FEATURE record, which has a header and the feature's number. */
 #define FEATURE_RECORD_MAX (RECORD_SIZE_MAX - 16)
 /* pid of a build-id of this machine, not of a guest; perf's HOST_KERNEL_ID. */
 #define HOST_PID UINT32_MAX
-/* Flag in header.misc: the size of the build-id is valid; perf's PERF_RECORD_MISC_BUILD_ID_SIZE. */
-#define MISC_BUILD_ID_SIZE (1U << 15)
 
 void feature_set_deinit(struct feature_set *set)
 {
@@ -284,7 +283,7 @@ uint64_t feature_build_id_bytes(const char *filename)
 
 static void put_build_id(struct put *put, const struct sp_build_id *build_id)
 {
-	struct perf_event_header header = {.misc = MISC_BUILD_ID_SIZE};
+	struct perf_event_header header = {.misc = RECORD_MISC_BUILD_ID_SIZE};
 	uint64_t size = feature_build_id_bytes(build_id->filename);
 	if (size > UINT16_MAX)
 		return; /* The name is longer than any path. */
@@ -411,7 +410,7 @@ struct sp_error *feature_build_id_record(const struct sp_build_id *build_id,
 {
 	struct sp_record record = {
 		.type = SP_RECORD_HEADER_BUILD_ID,
-		.misc = MISC_BUILD_ID_SIZE | build_id_cpumode(build_id),
+		.misc = RECORD_MISC_BUILD_ID_SIZE | build_id_cpumode(build_id),
 		.build_id = *build_id,
 	};
 	record.build_id.pid = build_id->pid ?: HOST_PID;

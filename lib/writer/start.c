@@ -4,9 +4,6 @@
 #include "base/error.h"
 #include "record/put.h"
 
-/* Kind of an EVENT_UPDATE record that has an event's name. */
-#define UPDATE_NAME 2
-
 /*
  * Writes the events' names as EVENT_UPDATE records. A file without a feature table has no EVENT_DESC,
  * and in a stream EVENT_DESC may be too large for a record.
@@ -21,7 +18,7 @@ static struct sp_error *put_names(struct record_buffer *buffer, const struct sp_
 		struct sp_record record = {
 			.type = SP_RECORD_EVENT_UPDATE,
 			.event_update = {
-				.kind = UPDATE_NAME,
+				.kind = SP_EVENT_UPDATE_NAME,
 				.id = events[i].id_count ? events[i].ids[0] : 0,
 				.data = {.bytes = (const uint8_t *)events[i].name,
 					 .size = strlen(events[i].name) + 1},

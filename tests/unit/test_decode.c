@@ -613,6 +613,54 @@ TEST(an_empty_branch_stack_is_read_with_and_without_its_index)
 	decoder_free(decoder);
 }
 
+/* perf record --off-cpu since Linux 6.16, which exchanges pid and tid of single waits. */
+TEST(a_wait_is_read_from_its_raw_data)
+{
+	static struct bytes bytes;
+	struct sp_record record;
+	const struct sp_event event = {
+		.name = "offcpu-time",
+		.attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_BPF_OUTPUT,
+			 .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+					PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_PERIOD |
+					PERF_SAMPLE_RAW},
+	};
+	for (int i = 0; i < 4; i++) {
+		bool summed = i & 1;
+		bytes = (struct bytes){.swap = i & 2};
+		struct decoder *decoder = decoder_of(&event, 1, bytes.swap);
+		record_begin(&bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+		put_u64(&bytes, 1);
+		put_u32(&bytes, 2);
+		put_u32(&bytes, 3);
+		put_u64(&bytes, summed ? RECORD_SUMMED_NS : 100);
+		put_u64(&bytes, 1);
+		put_u32(&bytes, 52);
+		put_u64(&bytes, summed ? UINT64_C(5) << 32 | 4 : UINT64_C(4) << 32 | 5);
+		put_u64(&bytes, 1000000);
+		put_u64(&bytes, 2);
+		put_u64(&bytes, PERF_CONTEXT_USER);
+		put_u64(&bytes, 0x1234);
+		put_u64(&bytes, 9);
+		put_u32(&bytes, 0);
+		record_end(&bytes);
+		ok_or_fail(decode_as(decoder, &bytes, &record));
+		ck_assert_uint_eq(record.sample.pid, 4);
+		ck_assert_uint_eq(record.sample.tid, 5);
+		ck_assert_uint_eq(record.sample.period, 1000000);
+		ck_assert_uint_eq(record.sample.ip, 0x1234);
+		ck_assert_uint_eq(record.sample.ip_count, 2);
+		ck_assert_uint_eq(record.sample.ips[1], 0x1234);
+		ck_assert_uint_eq(record.sample.cgroup, 9);
+		ck_assert_uint_eq(record.misc, PERF_RECORD_MISC_USER);
+		ck_assert(record.sample.present & PERF_SAMPLE_CALLCHAIN);
+		/* A call chain that is longer than the raw data */
+		set_u64(&bytes, 60, 4);
+		fails_with(SP_ERROR_FORMAT, decode_as(decoder, &bytes, &record));
+		decoder_free(decoder);
+	}
+}
+
 TEST(registers_of_no_task_are_none)
 {
 	static struct bytes bytes;

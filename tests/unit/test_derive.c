@@ -100,3 +100,23 @@ TEST(figures_are_of_one_mode_and_group)
 	ck_assert_uint_eq(derive_one(events, rows, 4, 0, 1e9, ret), 1);
 	ck_assert(ret[0].known && ret[0].value == 0.5);
 }
+
+TEST(figures_are_of_one_kind_of_cpu)
+{
+	struct sp_stat_event events[] = {HARDWARE("cpu_core/cycles/", CPU_CYCLES),
+					 HARDWARE("cpu_atom/cycles/", CPU_CYCLES),
+					 HARDWARE("cpu_core/instructions/", INSTRUCTIONS),
+					 HARDWARE("cpu_atom/instructions/", INSTRUCTIONS),
+					 SOFTWARE("task-clock", TASK_CLOCK)};
+	const struct sp_stat_row rows[] = {row(400), row(100), row(800), row(50), row(200)};
+	struct sp_stat_derived ret[2];
+	for (size_t i = 0; i < 4; i++)
+		events[i].config |= (i & 1 ? UINT64_C(10) : UINT64_C(4)) << 32;
+	ck_assert_uint_eq(derive_one(events, rows, 5, 0, 1e9, ret), 1);
+	ck_assert(ret[0].kind == SP_STAT_GHZ && ret[0].value == 2);
+	for (size_t i = 2; i < 4; i++) {
+		ck_assert_uint_eq(derive_one(events, rows, 5, i, 1e9, ret), 1);
+		ck_assert(ret[0].kind == SP_STAT_INSN_PER_CYCLE && ret[0].known);
+		ck_assert(ret[0].value == (i == 2 ? 2 : 0.5));
+	}
+}

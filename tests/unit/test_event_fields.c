@@ -172,7 +172,7 @@ TEST(branch_stacks_are_a_matter_of_hardware)
 	CLEANUP(cleanup_sp_error_free) struct sp_error *pmu = judge(&without, &whole);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(pmu), "the PMU of cpu-clock"));
 	/* A kind of branches that the kernel does not know is the kernel's matter. */
-	whole.attr.branch_sample_type |= EVENT_BRANCH_COUNTERS;
+	whole.attr.branch_sample_type |= RECORD_BRANCH_COUNTERS;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *kernel = judge(&there, &whole);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(kernel), "-j counter: needs Linux 6.8"));
 }

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "event/event_names.h"
 #include "made_ctx.h"
+#include "root.h"
 #include "test.h"
 
 #define SPECS CLEANUP(event_specs_deinit) struct event_specs
@@ -177,7 +178,7 @@ TEST(event_terms_are_of_one_event)
 	SPECS specs = {0};
 	parse(&specs, "cycles/period=0x100,name=some,call-graph=dwarf,stack-size=1021/uk,"
 		      "cpu-clock/freq=99,no-inherit,max-stack=7,time=0/,"
-		      "r1a8/config1=3,config3=4,branch_type=any+u,name='a/b,c'/");
+		      "r1a8/config1=3,config3=4,branch_type=any+U,name='a/b,c'/");
 	ck_assert_uint_eq(specs.count, 3);
 	const struct event_spec *some = &specs.items[0], *clock = &specs.items[1];
 	ck_assert_str_eq(some->name, "some");
@@ -244,6 +245,31 @@ TEST(event_breakpoints_have_addresses)
 	refused("mem:0x10/9", SP_ERROR_INVALID, "invalid length '9' at character 10", "8 bytes");
 	refused("mem:0x10:rq", SP_ERROR_INVALID, "invalid access type 'q' at character 11", "r, w");
 	refused("mem:/proc/nonexistent:x", SP_ERROR_NOT_FOUND, "/proc/nonexistent", "");
+}
+
+/* A program's variable, and its begin; the linker defines the latter. */
+volatile int event_test_watched;
+extern const char __executable_start[];
+
+TEST(event_breakpoints_of_a_process_are_at_its_first_mapping)
+{
+	ROOT root;
+	SPECS specs = {.pid = 7};
+	struct stat program;
+	char maps[4096];
+	root_init(&root);
+	ck_assert_int_eq(stat("/proc/self/exe", &program), 0);
+	int used = snprintf(maps, sizeof(maps), "100000000-100001000 r--p 0 00:01 %lu /bin/a\n",
+			    program.st_ino);
+	/* Later mappings at any offset: two segments may share a page of the file. */
+	for (int i = 1; i < 32; i++)
+		used += snprintf(maps + used, sizeof(maps) - used,
+				 "2000%02d000-2000%02d800 rw-p %x 00:01 %lu /bin/a\n", i, i,
+				 i << 12, program.st_ino);
+	root_put(&root, "/proc/7/maps", maps);
+	ok_or_fail(event_specs_parse(&specs, root.ctx, "mem:/proc/self/exe:event_test_watched"));
+	ck_assert_uint_eq(specs.items->attr.bp_addr, 0x100000000 + (uintptr_t)&event_test_watched -
+						     (uintptr_t)__executable_start);
 }
 
 TEST(event_specs_survive_a_refused_text)

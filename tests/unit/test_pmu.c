@@ -73,6 +73,7 @@ static void put_arm64(struct root *root)
 		root_put(root, path, "event=0x0004\n");
 	}
 	root_put(root, PMUS "arm_spe_0/type", "10\n");
+	root_put(root, PMUS "arm_spe_0/cpumask", "4-5\n");
 	root_put(root, PMUS "arm_spe_0/format/inv_event_filter", "config3:0-63\n");
 	root_put(root, PMUS "hv_24x7/type", "11\n");
 	root_put(root, PMUS "hv_24x7/format/core", "config:0-15\n");
@@ -173,6 +174,7 @@ TEST(pmu_kinds_of_processors_have_an_event_each)
 	ck_assert_uint_eq(specs.items[4].attr.type, 9);
 	ck_assert_uint_eq(specs.items[4].attr.config, 4);
 	ck_assert_uint_eq(specs.items[5].tail.config3, 5);
+	ck_assert(specs.items[5].cpu_count == 2 && !specs.items[5].cpus_only);
 	ck_assert_uint_eq(specs.items[6].attr.config, UINT64_C(1) << 32 | 3);
 	ck_assert_uint_eq(specs.items[7].attr.type, PERF_TYPE_SOFTWARE);
 	SPECS own = {0};
@@ -180,6 +182,30 @@ TEST(pmu_kinds_of_processors_have_an_event_each)
 	ck_assert_uint_eq(own.count, 2);
 	ck_assert(own.items[1].precise_max);
 	ck_assert_str_eq(own.items[1].name, "armv8_cortex_a72/cycles/P");
+}
+
+/* Intel's hybrid layout: the kernel gives cpu_core the type of raw events. */
+TEST(pmu_generic_events_have_the_type_of_their_pmu)
+{
+	ROOT root;
+	root_init(&root);
+	root_put(&root, PMUS "cpu_core/type", "4\n");
+	root_put(&root, PMUS "cpu_core/cpus", "0-3\n");
+	root_put(&root, PMUS "cpu_atom/type", "10\n");
+	root_put(&root, PMUS "cpu_atom/cpus", "4-7\n");
+	SPECS specs = {0};
+	parse(&specs, &root, "cpu_core/instructions/,cpu_atom/instructions/,instructions");
+	ck_assert_uint_eq(specs.count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		bool atom = !strcmp(specs.items[i].pmu, "cpu_atom");
+		ck_assert_uint_eq(specs.items[i].attr.type, PERF_TYPE_HARDWARE);
+		ck_assert_uint_eq(specs.items[i].attr.config,
+				  (atom ? UINT64_C(10) : UINT64_C(4)) << 32 | 1);
+	}
+	SPECS only = {0};
+	root_put(&root, PMUS "cpu/type", "4\n");
+	parse(&only, &root, "cpu/instructions/");
+	ck_assert_uint_eq(only.items->attr.config, 1);
 }
 
 static void refused(const struct root *root, const char *text, const char *says, const char *advice)

@@ -311,6 +311,23 @@ TEST(a_table_behind_data_of_unknown_size_is_found)
 	sp_reader_free(reader);
 }
 
+/* perf record --off-cpu sums waits in samples that it gives such a time. */
+TEST(the_time_of_summed_waits_is_not_the_recordings_end)
+{
+	const uint64_t spans[][2] = {{1000, 2000}, {1000, UINT64_C(0xffffffff00000003)}};
+	for (size_t i = 0; i < 2; i++) {
+		const struct made_feature feature = {FEATURE_SAMPLE_TIME, spans[i],
+						     sizeof(spans[i])};
+		made_begin(&bytes, false);
+		made_end_data(&bytes);
+		made_features(&bytes, &feature, 1);
+		struct sp_reader *reader = open_bytes(&bytes);
+		ck_assert_uint_eq(sp_reader_info(reader)->first_sample_ns, i ? 0 : 1000);
+		ck_assert_uint_eq(sp_reader_info(reader)->last_sample_ns, i ? 0 : 2000);
+		sp_reader_free(reader);
+	}
+}
+
 /* However short a file is, it is an error or damage, never both missing. */
 TEST(a_file_cut_anywhere_says_so)
 {
@@ -1055,6 +1072,8 @@ TEST(events_have_perfs_names)
 		{{.type = PERF_TYPE_HW_CACHE, .config = 0x10000}, "L1-dcache-load-misses"},
 		{{.type = PERF_TYPE_HW_CACHE, .config = 0x102}, "LLC-stores"},
 		{{.type = PERF_TYPE_HW_CACHE, .config = 0x203}, "dTLB-prefetches"},
+		/* For one kind of CPU of a hybrid machine */
+		{{.type = PERF_TYPE_HW_CACHE, .config = UINT64_C(0x400000102)}, "LLC-stores"},
 		{{.type = PERF_TYPE_RAW, .config = 0x1a8}, "r1a8"},
 		{{.type = PERF_TYPE_BREAKPOINT, .bp_addr = 0x1000, .bp_type = 3}, "mem:0x1000:rw"},
 		{{.type = 77, .config = 5}, "type77/config=0x5/"},

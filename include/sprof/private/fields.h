@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sprof/ctx.h>
 
 #ifdef __cplusplus
@@ -21,6 +22,18 @@ struct sp_attr_field {
 	const char *needs;  /* hardware or kernel configuration that it requires, or NULL */
 	bool known;         /* supported by this kernel, by a test */
 };
+
+/* Names of branch types, those of perf's -j. */
+#define SP_BRANCH_TYPE_NAMES                                                                  \
+	"any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, " \
+	"hv, stack, no_flags, no_cycles, save_type, hw_index, priv, counter"
+
+/*
+ * Reads names of branch types, in either case, into bits of branch_sample_type. Privilege levels
+ * alone mean branches of any type. Returns NULL, or the first name that is unknown.
+ */
+SP_API const char *sp_branch_types_parse(const char *text, size_t size, char separator,
+					 uint64_t *ret);
 
 /*
  * Lists all fields, by age: fields, flags, sample, branch and read format bits. The caller frees

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "input.h"
 
 /* Limit on rows of CPUs, so that a damaged file's CPU numbers cannot exhaust memory. */
 #define CPUS_MAX 8192
@@ -96,7 +97,8 @@ void time_bins_add_sample(struct cpu_time_bins *slices, const struct sp_sample *
 {
 	static const struct bin_counts one = {.samples = 1};
 	add_at(slices, sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX,
-	       sample->present & PERF_SAMPLE_TIME ? sample->time_ns : 0, &one);
+	       sample->present & PERF_SAMPLE_TIME && input_has_own_time(sample) ?
+		       sample->time_ns : 0, &one);
 }
 
 /* Adds a throttled span, which may extend over several slices. */

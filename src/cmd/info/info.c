@@ -50,7 +50,7 @@ static void count_sample(struct info *info, const struct sp_record *record)
 		info->samples[record->event]++;
 	else
 		info->unknown++;
-	if (record->sample.present & PERF_SAMPLE_TIME) {
+	if (record->sample.present & PERF_SAMPLE_TIME && input_has_own_time(&record->sample)) {
 		if (!info->timed || record->sample.time_ns < info->first_ns)
 			info->first_ns = record->sample.time_ns;
 		if (!info->timed || record->sample.time_ns > info->last_ns)

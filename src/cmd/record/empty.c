@@ -175,7 +175,8 @@ static uint64_t period_ns(const struct perf_event_attr *attr)
 {
 	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
 							  attr->config == PERF_COUNT_SW_TASK_CLOCK);
-	bool cycles = attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
+	bool cycles = attr->type == PERF_TYPE_HARDWARE &&
+		      (uint32_t)attr->config == PERF_COUNT_HW_CPU_CYCLES;
 	if (attr->freq && (clock || cycles))
 		return attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
 	return clock ? attr->sample_period : 0;

@@ -2,6 +2,7 @@
 #include "cmd/record/values.h"
 
 #include <sprof/capture.h>
+#include <sprof/private/fields.h>
 #include <sprof/private/words.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,26 +10,6 @@
 #include <strings.h>
 #include <sys/utsname.h>
 #include "diag.h"
-
-/* Constants of Linux 6.1 and 6.8, in case the build's header is older. */
-#define BRANCH_PRIV_SAVE (UINT64_C(1) << 18)
-#define BRANCH_COUNTERS (UINT64_C(1) << 19)
-
-struct field_word {
-	const char *name;
-	uint64_t bits;
-};
-
-static const struct field_word *find_word(const struct field_word *words, size_t count,
-					  const char *name, size_t size)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strlen(words[i].name) == size && !strncasecmp(words[i].name, name, size))
-			return &words[i];
-	return NULL;
-}
-
-#define FIND(words, name, size) find_word(words, sizeof(words) / sizeof(*(words)), name, size)
 
 bool record_parse_data(const struct option *option, const char *text)
 {
@@ -39,63 +20,17 @@ bool record_parse_data(const struct option *option, const char *text)
 	return true;
 }
 
-static const struct field_word branch_words[] = {
-	{"any", PERF_SAMPLE_BRANCH_ANY},
-	{"any_call", PERF_SAMPLE_BRANCH_ANY_CALL},
-	{"any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN},
-	{"ind_call", PERF_SAMPLE_BRANCH_IND_CALL},
-	{"call", PERF_SAMPLE_BRANCH_CALL},
-	{"cond", PERF_SAMPLE_BRANCH_COND},
-	{"ind_jmp", PERF_SAMPLE_BRANCH_IND_JUMP},
-	{"abort_tx", PERF_SAMPLE_BRANCH_ABORT_TX},
-	{"in_tx", PERF_SAMPLE_BRANCH_IN_TX},
-	{"no_tx", PERF_SAMPLE_BRANCH_NO_TX},
-	{"stack", PERF_SAMPLE_BRANCH_CALL_STACK},
-	{"u", PERF_SAMPLE_BRANCH_USER},
-	{"k", PERF_SAMPLE_BRANCH_KERNEL},
-	{"hv", PERF_SAMPLE_BRANCH_HV},
-	{"no_flags", PERF_SAMPLE_BRANCH_NO_FLAGS},
-	{"no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES},
-	{"save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE},
-	{"hw_index", PERF_SAMPLE_BRANCH_HW_INDEX},
-	{"priv", BRANCH_PRIV_SAVE},
-	{"counter", BRANCH_COUNTERS},
-};
-
-/*
- * Branch filters that only name privilege levels. They select no kind of branch, so "any" is added, as
- * in perf.
- */
-#define BRANCH_LEVELS \
-	((uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV))
-
-static bool reject_branch(const char *text, size_t size)
-{
-	char names[256] = "";
-	for (size_t i = 0; i < sizeof(branch_words) / sizeof(*branch_words); i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? ", " : "",
-			 branch_words[i].name);
-	diag_print("-j, --branch-filter: invalid filter '%.*s' (one of %s)", (int)size, text,
-		   names);
-	return false;
-}
-
 bool record_parse_branch_filter(const struct option *option, const char *text)
 {
 	struct sp_capture_fields *fields = option->value;
-	uint64_t bits = 0;
-	for (const char *at = text; at; at = strchr(at, ',')) {
-		at += at != text;
-		size_t size = strcspn(at, ",");
-		const struct field_word *word = FIND(branch_words, at, size);
-		if (!word)
-			return reject_branch(at, size);
-		bits |= word->bits;
-	}
-	if (!(bits & ~BRANCH_LEVELS))
-		bits |= PERF_SAMPLE_BRANCH_ANY;
-	fields->branch_type |= bits;
-	return true;
+	uint64_t bits;
+	const char *wrong = sp_branch_types_parse(text, strlen(text), ',', &bits);
+	if (wrong)
+		diag_print("-j, --branch-filter: invalid filter '%.*s' (one of %s)",
+			   (int)strcspn(wrong, ","), wrong, SP_BRANCH_TYPE_NAMES);
+	else
+		fields->branch_type |= bits;
+	return !wrong;
 }
 
 bool record_parse_branch_any(const struct option *option, const char *text)
@@ -197,7 +132,10 @@ bool record_parse_interrupt_registers(const struct option *option, const char *t
 
 bool record_parse_clock(const struct option *option, const char *text)
 {
-	static const struct field_word clocks[] = {
+	static const struct {
+		const char *name;
+		clockid_t clock;
+	} clocks[] = {
 		{"monotonic", CLOCK_MONOTONIC}, {"mono", CLOCK_MONOTONIC},
 		{"monotonic_raw", CLOCK_MONOTONIC_RAW}, {"raw", CLOCK_MONOTONIC_RAW},
 		{"realtime", CLOCK_REALTIME}, {"real", CLOCK_REALTIME},
@@ -207,11 +145,14 @@ bool record_parse_clock(const struct option *option, const char *text)
 	struct record_options *options = option->value;
 	uint64_t number;
 	const char *name = strncasecmp(text, "CLOCK_", 6) ? text : text + 6;
-	const struct field_word *clock = FIND(clocks, name, strlen(name));
 	options->schedule.use_clock = true;
-	if (clock)
-		options->schedule.clock = (clockid_t)clock->bits;
-	else if (option_text_number(text, 0, INT32_MAX, &number))
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
+		if (strcasecmp(name, clocks[i].name))
+			continue;
+		options->schedule.clock = clocks[i].clock;
+		return true;
+	}
+	if (option_text_number(text, 0, INT32_MAX, &number))
 		options->schedule.clock = (clockid_t)number;
 	else
 		return option_reject(option, text, "monotonic, monotonic_raw, realtime, boottime, tai, "

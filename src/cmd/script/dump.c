@@ -101,7 +101,7 @@ static void put_sample(struct printer *printer, const struct sp_script_item *ite
 	const struct sp_sample *sample = &item->record->sample;
 	buffer_format(out, "(IP, 0x%x): %d/%d: %#" PRIx64 " period: %" PRIu64 " addr: %#" PRIx64
 		      "\n", item->record->misc, (int)item->pid, (int)item->tid, sample->ip,
-		      sample->period, sample->addr);
+		      script_period(sample, script_event_of(printer, item)), sample->addr);
 	if (sample->present & PERF_SAMPLE_CALLCHAIN) {
 		buffer_format(out, "... FP chain: nr:%zu\n", sample->ip_count);
 		for (size_t i = 0; i < sample->ip_count; i++)

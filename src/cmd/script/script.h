@@ -131,6 +131,20 @@ void script_put_text(struct printer *printer, const struct sp_script_item *item)
 void script_put_json(struct printer *printer, const struct sp_script_item *item);
 void script_put_dump(struct printer *printer, const struct sp_script_item *item);
 
+/*
+ * Returns the event that gives an item its name and fields. As in perf, records without an id, or
+ * with id 0, belong to the first event: the recorder synthesized them. NULL: the event is unknown.
+ */
+const struct sp_event *script_event_of(const struct printer *printer,
+				       const struct sp_script_item *item);
+
+/* Returns a sample's period; its event's, if samples do not state theirs. */
+static inline uint64_t script_period(const struct sp_sample *sample, const struct sp_event *event)
+{
+	return sample->present & PERF_SAMPLE_PERIOD || !event ? sample->period
+							      : event->attr.sample_period;
+}
+
 /* Appends the instruction at the sampled address: INSN, INSNLEN, DISASM of `fields`. */
 void script_put_instruction(struct printer *printer, const struct sp_sample *sample,
 			    uint64_t fields);

@@ -166,11 +166,7 @@ void printer_deinit(struct printer *printer)
 	sp_teller_free(printer->teller);
 }
 
-/*
- * Returns the event that gives a line its name and fields. As in perf, records without an id, or
- * with id 0, belong to the first event: the recorder synthesized them.
- */
-static const struct sp_event *event_of(const struct printer *printer,
+const struct sp_event *script_event_of(const struct printer *printer,
 				       const struct sp_script_item *item)
 {
 	const struct sp_record *record = item->record;
@@ -581,15 +577,13 @@ static bool is_shown(const struct printer *printer, const struct sp_script_item 
 
 static void put_sample(struct printer *printer, const struct sp_script_item *item)
 {
-	const struct sp_event *own = event_of(printer, item);
+	const struct sp_event *own = script_event_of(printer, item);
 	const struct sp_sample *sample = &item->record->sample;
 	if (!own)
 		return;
 	if (!printer->view->counters || !(sample->present & PERF_SAMPLE_READ)) {
 		if (is_shown(printer, item, own))
-			sample_print(printer, item, own, own,
-				     sample->present & PERF_SAMPLE_PERIOD ?
-					    sample->period : own->attr.sample_period);
+			sample_print(printer, item, own, own, script_period(sample, own));
 		return;
 	}
 	for (size_t i = 0; i < sample->counters.count; i++) {
@@ -607,7 +601,7 @@ void script_put_text(struct printer *printer, const struct sp_script_item *item)
 		put_sample(printer, item);
 		return;
 	}
-	const struct sp_event *event = event_of(printer, item);
+	const struct sp_event *event = script_event_of(printer, item);
 	if (event)
 		put_start(printer, item, event, fields_of(printer, event));
 	script_put_record(printer, item->record);
