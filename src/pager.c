@@ -104,7 +104,7 @@ struct pager pager_open(const char *path, bool wanted)
 {
 	struct pager pager = {.out = stdout};
 	const char *command = pager_command();
-	int input;
+	int input = -1;
 	if (path) {
 		output_file_open(&pager.file, path);
 		pager.out = pager.file.out;

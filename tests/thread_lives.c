@@ -118,8 +118,6 @@ static bool add_thread(struct thread_lives *threads, const struct reading *readi
 		.end_ns = whole->end_ns,
 		.waits = totals.waits,
 		.longest_wait_ns = totals.longest_wait_ns,
-		.preemptions = totals.preemptions,
-		.migrations = totals.migrations,
 		.split = (enum thread_split)totals.split,
 		.counted = whole->counted,
 		.born = whole->born,

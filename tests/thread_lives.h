@@ -27,8 +27,6 @@ struct thread_life {
 	struct sp_thread_times times; /* their sum is end_ns - begin_ns, less other times
 				       * than the filter's */
 	uint64_t waits, longest_wait_ns; /* blocked intervals */
-	uint64_t preemptions;        /* switches to another thread when this one could run */
-	uint64_t migrations;         /* switches to another CPU; 0 if CPUs are not recorded */
 	enum thread_split split;
 	bool born, ended;            /* began, ended during the recording */
 	struct sp_thread_times slices[THREAD_SLICES]; /* equal parts of the recording */
