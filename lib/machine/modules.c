@@ -569,19 +569,24 @@ static void seal_python(struct modules *modules)
 	modules->python->function_count = count;
 }
 
-static void give_content(const struct modules *modules, struct module *module)
+/*
+ * Sets the size and hash of a module's file. Returns false if its path had another file when the
+ * recording ended: the build-id of that path is not the module's.
+ */
+static bool give_content(const struct modules *modules, struct module *module)
 {
 	const uint32_t *index =
 		u64map_find(&modules->content_of,
 			    content_key(module->path, module->maj, module->min, module->ino));
 	if (!index)
-		return;
+		return true;
 	const struct known_content *content = &modules->contents.items[*index];
 	if (content->path != module->path || content->ino != module->ino ||
 	    content->maj != module->maj || content->min != module->min)
-		return;
+		return true;
 	module->content_size = content->size;
 	module->content_hash = content->hash;
+	return content->size;
 }
 
 void modules_seal(struct modules *modules)
@@ -597,8 +602,8 @@ void modules_seal(struct modules *modules)
 					module->kept_size = kept->size;
 				}
 		}
-		if (module->kind == MODULE_FILE)
-			give_content(modules, module);
+		if (module->kind == MODULE_FILE && !give_content(modules, module))
+			continue;
 		if (module->build_id_size || is_of_process(module) ||
 		    module->kind == MODULE_KERNEL_CODE || module->kind == MODULE_PYTHON)
 			continue;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "record/content.h"
 #include "record/kept.h"
 #include "record/types.h"
 #include "test.h"
@@ -675,6 +676,33 @@ TEST(build_ids_of_the_header_go_to_their_modules)
 	ck_assert_uint_eq(machine_kernel(machine)->build_id[0], 4);
 	ck_assert_uint_eq(machine_locate(machine, 0, kernel, 0xffffffffc0000000)
 				  .module->build_id[0], 5);
+	machine_free(machine);
+}
+
+/* The build-id is that of the file that has the path now. */
+TEST(a_replaced_file_has_no_build_id_by_its_path)
+{
+	struct machine *machine = machine_or_fail();
+	const struct file_content replaced = {.path = "/lib/a.so", .ino = 41};
+	struct record_buffer buffer = {0};
+	ok_or_fail(record_encode_content(&buffer, &replaced));
+	struct sp_record note = at(SP_RECORD_EVENT_UPDATE, 0);
+	note.event_update.kind = CONTENT_KIND;
+	note.event_update.data = (struct sp_bytes){buffer.items + 24, buffer.count - 24};
+	ok_or_fail(machine_add(machine, &note));
+	for (uint64_t ino = 41; ino < 43; ino++) {
+		struct sp_record record = at(PERF_RECORD_MMAP2, 0);
+		record.mmap = (struct sp_mmap){.pid = 1, .tid = 1, .start = 0x1000 * ino,
+					       .size = 0x1000, .ino = ino,
+					       .filename = "/lib/a.so",
+					       .prot = PROT_READ | PROT_EXEC};
+		ok_or_fail(machine_add(machine, &record));
+	}
+	build_id(machine, PERF_RECORD_MISC_USER, "/lib/a.so", 1);
+	ok_or_fail(machine_seal(machine));
+	vec_deinit(&buffer);
+	ck_assert_uint_eq(find(machine, 1, 0, 41 * 0x1000).module->build_id_size, 0);
+	ck_assert_uint_eq(find(machine, 1, 0, 42 * 0x1000).module->build_id_size, 20);
 	machine_free(machine);
 }
 
