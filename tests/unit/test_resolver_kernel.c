@@ -433,7 +433,11 @@ TEST(kernel_module_by_its_zstd_file)
 static void link_vmlinux(const char *flags)
 {
 	files_run("cat >k.c <<'END'\n"
+		  "#ifdef HIDDEN\n"
+		  "__asm__(\".globl _text\\n\\t.hidden _text\\n_text:\");\n"
+		  "#else\n"
 		  "__asm__(\".globl _text\\n\\t.set _text, first\");\n"
+		  "#endif\n"
 		  "int first(void) { return 1; }\n"
 		  "int vm_work(int x) { return x * first(); }\n"
 		  "END\n"
@@ -503,6 +507,20 @@ TEST(kernel_by_a_given_vmlinux)
 	resolving_expect(&k.r, at + 1, NULL);
 }
 
+/* Early code of arm64 and x86 declares _text hidden. */
+TEST(kernel_with_a_hidden_reference_symbol)
+{
+	KERNEL k;
+	uint8_t build_id[20];
+	kernel_init(&k, kallsyms);
+	link_vmlinux("-DHIDDEN");
+	use_vmlinux(&k, build_id);
+	k.r.options.vmlinux = files_path("vmlinux");
+	again(&k);
+	resolving_expect(&k.r, TEXT + offset_within("vm_work"), "vm_work");
+	resolving_problem(&k.r, RESOLVER_OK, NULL);
+}
+
 /* Lines come from the given vmlinux, whatever the kernel's offset was. */
 TEST(kernel_lines_by_a_given_vmlinux)
 {
@@ -549,6 +567,19 @@ TEST(kernel_by_a_vmlinux_that_was_found)
 	again(&k);
 	resolving_expect(&k.r, at + 1, "vm_work");
 	resolving_problem(&k.r, RESOLVER_OK, NULL);
+	/* Without the recorded address, its own addresses are not the recorded ones. */
+	char *text = files_output("nm vmlinux | awk '$3 == \"vm_work\" { print $1 }'");
+	uint64_t linked = strtoull(text, NULL, 16);
+	k.r.module.reference = 0;
+	again(&k);
+	resolving_expect(&k.r, linked, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, NULL);
+	k.r.options.vmlinux = files_path("vmlinux");
+	again(&k);
+	resolving_expect(&k.r, linked, "vm_work");
+	resolving_problem(&k.r, RESOLVER_UNPROVEN, "KASLR");
+	k.r.options.vmlinux = NULL;
+	k.r.module.reference = TEXT;
 	/* One of another build is not. */
 	link_vmlinux("-O2 -DOTHER -Wl,-z,noseparate-code");
 	files_run("cp vmlinux symfs/boot/vmlinux-6.1.0-test");
