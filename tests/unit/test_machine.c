@@ -255,6 +255,22 @@ TEST(a_reused_pid_is_a_new_process)
 	machine_free(machine);
 }
 
+/* Records of perf before Linux 4.20: the fork is not marked as older than the recording. */
+TEST(a_fork_before_the_recording_has_no_later_mappings_of_its_parent)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x4000, 0x1000, "/bin/parent");
+	fork_task(machine, 0, 1, 2, 2);
+	map(machine, 10, 1, 0x8000, 0x1000, "/lib/above.so");
+	map(machine, 20, 1, 0x1000, 0x1000, "/lib/below.so");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 2, 30, 0x4000, "parent", 0);
+	leads_nowhere(machine, 2, 30, 0x8000);
+	leads_nowhere(machine, 2, 30, 0x1000);
+	leads_to(machine, 1, 30, 0x1000, "below.so", 0);
+	machine_free(machine);
+}
+
 TEST(a_synthesised_fork_brings_no_mappings)
 {
 	struct machine *machine = machine_or_fail();
