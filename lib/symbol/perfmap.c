@@ -52,7 +52,7 @@ struct perfmap {
 	bool has_open_ends;           /* lines of size 0 occur */
 };
 
-/* Flag of piece_entries: the piece is in an earlier entry, too. */
+/* Flag of piece_entries: the piece may be in an earlier entry, too. */
 #define OVERLAPS (UINT32_C(1) << 31)
 
 /* Number of earlier lines that are searched for another name of an address. */
@@ -217,8 +217,7 @@ static const char *name_of(const struct perfmap *map, uint32_t entry)
 
 static bool add_piece(struct perfmap *map, const struct heap *open, uint64_t start)
 {
-	bool overlaps = open->count > 1 && end_of(map, open->items[1]) > start;
-	uint32_t entry = open->items[0] | (overlaps ? OVERLAPS : 0);
+	uint32_t entry = open->items[0] | (open->count > 1 ? OVERLAPS : 0);
 	if (map->starts.count > 0 && *vec_last(&map->piece_entries) == entry)
 		return true;
 	uint64_t *start_slot = vec_push(&map->starts);

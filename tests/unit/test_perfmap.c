@@ -214,6 +214,16 @@ TEST(perfmap_marks_give_times)
 	perfmap_free(map);
 }
 
+/* An entry that has ended hides the others. */
+TEST(perfmap_is_ambiguous_after_the_end_of_another_entry)
+{
+	struct perfmap *map = parse("1025 fdb old\n1000 30 ended\n1020 e0 new\n1050 10 short\n");
+	ck_assert_str_eq(name_at(map, 0x1070), "new");
+	ck_assert(perfmap_is_ambiguous(map, 0x1070));
+	ck_assert(!perfmap_is_ambiguous(map, 0x1010));
+	perfmap_free(map);
+}
+
 TEST(perfmap_without_marks_is_ambiguous)
 {
 	struct perfmap *map = parse("1000 100 old\n1000 80 new\n2000 10 same\n2000 10 same\n");
