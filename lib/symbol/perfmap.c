@@ -351,16 +351,6 @@ static struct sp_error *cut(struct perfmap *map, bool all_timed)
 	return done ? NULL : error_no_memory();
 }
 
-struct sp_error *perfmap_parse(const void *text, size_t size, struct perfmap **ret)
-{
-	char *copy = malloc(size + 1);
-	NEED(copy);
-	if (size > 0)
-		memcpy(copy, text, size);
-	const struct perfmap_text all = {.text = copy, .size = size, .memory = UINT64_MAX};
-	return perfmap_take(&all, ret);
-}
-
 struct sp_error *perfmap_take(const struct perfmap_text *text, struct perfmap **ret)
 {
 	CLEANUP(cleanup_perfmap_free) struct perfmap *map = calloc(1, sizeof(*map));

@@ -6,11 +6,22 @@
 #include <string.h>
 #include "symbol/perfmap.h"
 
-static struct perfmap *parse(const char *text)
+/* A map of the text's first `size` bytes. `more` has what is known of it; its text is replaced. */
+static struct perfmap *parse_known(const char *text, size_t size, struct perfmap_text more)
 {
 	struct perfmap *map = NULL;
-	ok_or_fail(perfmap_parse(text, strlen(text), &map));
+	more.text = malloc(size + 1);
+	ck_assert_ptr_nonnull(more.text);
+	memcpy(more.text, text, size);
+	more.size = size;
+	more.memory = UINT64_MAX;
+	ok_or_fail(perfmap_take(&more, &map));
 	return map;
+}
+
+static struct perfmap *parse(const char *text)
+{
+	return parse_known(text, strlen(text), (struct perfmap_text){0});
 }
 
 static const char *name_at(const struct perfmap *map, uint64_t ip)
@@ -53,8 +64,7 @@ TEST(perfmap_that_grows)
 {
 	static const char text[] = "1000 100 alpha\n1000 100 beta\n2000 1000 gamma\n";
 	for (size_t size = 0; size < sizeof(text); size++) {
-		struct perfmap *map = NULL;
-		ok_or_fail(perfmap_parse(text, size, &map));
+		struct perfmap *map = parse_known(text, size, (struct perfmap_text){0});
 		ck_assert_str_eq(name_at(map, 0x1080), size < 15 ? "-" : size < 29 ? "alpha" : "beta");
 		ck_assert_str_eq(name_at(map, 0x2008), size + 1 < sizeof(text) ? "-" : "gamma");
 		perfmap_free(map);
@@ -139,19 +149,6 @@ TEST(perfmap_lines_without_a_size)
 	ck_assert_uint_eq(perfmap_bad_lines(map), 1);
 	ck_assert_str_eq(name_at(map, 0xffffffffffffdfff), "below");
 	perfmap_free(map);
-}
-
-/* A map of the text's first `size` bytes. `more` has what is known of it; its text is replaced. */
-static struct perfmap *parse_known(const char *text, size_t size, struct perfmap_text more)
-{
-	struct perfmap *map = NULL;
-	more.text = malloc(size + 1);
-	ck_assert_ptr_nonnull(more.text);
-	memcpy(more.text, text, size);
-	more.size = size;
-	more.memory = UINT64_MAX;
-	ok_or_fail(perfmap_take(&more, &map));
-	return map;
 }
 
 /* After its process has ended, no line is half written. */
