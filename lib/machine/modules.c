@@ -144,6 +144,7 @@ static bool same_module(const struct module *a, const struct module *b)
 	       a->build_id_size == b->build_id_size &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 && a->maj == b->maj &&
 	       a->min == b->min && a->ino == b->ino && a->start == b->start && a->end == b->end &&
+	       a->is_guest == b->is_guest &&
 	       (!is_of_process(a) || a->pid == b->pid);
 }
 
@@ -407,6 +408,7 @@ struct module *modules_add_kernel(struct modules *modules, const struct sp_mmap 
 	}
 	module.start = mmap->start;
 	module.end = mmap_end(mmap);
+	module.is_guest = guest;
 	return intern(modules, &module);
 }
 

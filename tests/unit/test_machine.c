@@ -182,6 +182,24 @@ TEST(a_mapping_with_a_guests_mode_is_the_processs)
 	machine_free(machine);
 }
 
+TEST(a_guests_kernel_is_another_module)
+{
+	struct machine *machine = machine_or_fail();
+	const uint16_t modes[] = {PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_GUEST_KERNEL};
+	struct sp_record record = at(PERF_RECORD_MMAP, 0);
+	record.mmap = (struct sp_mmap){.pid = UINT32_MAX, .start = 0xffffffffc0000000,
+				       .size = 0x1000, .filename = "[nf_tables]"};
+	for (size_t i = 0; i < 2; i++) {
+		record.misc = modes[i];
+		ok_or_fail(machine_add(machine, &record));
+	}
+	ok_or_fail(machine_seal(machine));
+	for (size_t i = 0; i < 2; i++)
+		ck_assert(machine_locate(machine, 0, modes[i], 0xffffffffc0000000)
+				  .module->is_guest == (i == 1));
+	machine_free(machine);
+}
+
 TEST(a_fork_that_changes_nothing_shares_its_parents_view)
 {
 	struct machine *machine = machine_or_fail();

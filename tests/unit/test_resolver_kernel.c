@@ -199,6 +199,18 @@ TEST(kernel_without_a_recorded_address)
 	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "KASLR");
 }
 
+/* perf kvm records the guest's mappings as the kernel's, with its _text. */
+TEST(kernel_of_a_virtual_machine_is_not_this_one)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	k.r.module.path = "[guest.kernel.kallsyms]";
+	k.r.module.is_guest = true;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "virtual machine");
+}
+
 /* The same release is another build on another host. */
 TEST(kernel_of_another_host_needs_a_build_id)
 {
