@@ -320,21 +320,28 @@ static const struct kernel_module *find_loaded(const struct kernel_tables *kerne
 	return NULL;
 }
 
-static void find_module(const struct kernel_tables *kernel, const struct module *module,
+static void find_module(const struct source_env *env, const struct module *module,
 			const char *name, struct diagnosis *diagnosis, struct kernel_symbols *ret)
 {
+	const struct kernel_tables *kernel = env->kernel;
+	const struct module *recorded = env->options.kernel;
 	const struct kernel_module *live = find_loaded(kernel, module, name);
+	uint64_t moved = 0;
 	if (!live && kernel->here.origin != ORIGIN_GIVEN) {
 		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
 			      "kernel module %s is not loaded here", name);
 		return;
 	}
+	/* A copy of kallsyms does not state where modules begin: it must be of the recorded boot. */
+	if (!live && recorded && measure_shift(kernel->here.kallsyms, recorded, &moved) && moved) {
+		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER,
+			      "use a copy of /proc/kallsyms of the recorded boot",
+			      "%s is of another boot: kernel modules were elsewhere",
+			      env->options.kallsyms);
+		return;
+	}
 	ret->kallsyms = kernel->here.kallsyms;
 	ret->within = name;
-	/*
-	 * A copy of kallsyms has no start addresses of modules, so it must be of the recorded boot
-	 * (shift 0).
-	 */
 	ret->shift = live ? module->start - live->start : 0;
 }
 
@@ -376,6 +383,6 @@ struct sp_error *kernel_symbols_find(const struct source_env *env, const struct 
 	else if (is_core)
 		find_core(table, module, diagnosis, ret);
 	else
-		find_module(kernel, module, name, diagnosis, ret);
+		find_module(env, module, name, diagnosis, ret);
 	return NULL;
 }

@@ -340,6 +340,15 @@ TEST(kernel_by_a_given_kallsyms)
 	use_module(&k);
 	again(&k);
 	resolving_expect(&k.r, MODULE + 0x44, "mod_work");
+	/* The kernel was elsewhere, and so was the module. */
+	struct module kernel = {.reference = TEXT + 0x1000000, .reference_symbol = "_text"};
+	k.r.options.kernel = &kernel;
+	again(&k);
+	resolving_expect(&k.r, MODULE + 0x44, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "another boot");
+	kernel.reference = TEXT;
+	again(&k);
+	resolving_expect(&k.r, MODULE + 0x44, "mod_work");
 	k.r.options.kallsyms = files_path("missing");
 	again(&k);
 	resolving_expect(&k.r, MODULE + 0x44, NULL);
