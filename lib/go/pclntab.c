@@ -108,7 +108,8 @@ static bool read_header(struct pclntab *table)
 	       cursor_word(&cursor, table->word, &table->units) &&
 	       cursor_word(&cursor, table->word, &table->files) &&
 	       cursor_word(&cursor, table->word, &table->values) &&
-	       cursor_word(&cursor, table->word, &table->functions) && has_room_for_functions(table);
+	       cursor_word(&cursor, table->word, &table->functions) &&
+	       has_room_for_functions(table);
 }
 
 /* Searches a segment for a table, which then reaches to the segment's end. */

@@ -332,7 +332,7 @@ static void find_module(const struct source_env *env, const struct module *modul
 			      "kernel module %s is not loaded here", name);
 		return;
 	}
-	/* A copy of kallsyms does not state where modules begin: it must be of the recorded boot. */
+	/* A copy of kallsyms does not state where modules begin: it must be of that boot. */
 	if (!live && recorded && measure_shift(kernel->here.kallsyms, recorded, &moved) && moved) {
 		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER,
 			      "use a copy of /proc/kallsyms of the recorded boot",
