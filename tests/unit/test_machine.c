@@ -114,8 +114,8 @@ TEST(records_may_come_in_any_order)
 	leads_to(machine, 7, 29, 0x1234, "old.so", 0x234);
 	leads_to(machine, 7, 30, 0x1234, "new.so", 0x234);
 	leads_to(machine, 7, UINT64_MAX, 0x1234, "new.so", 0x234);
-	ck_assert_str_eq(machine_comm(machine, 7, 7, 19), "first");
-	ck_assert_str_eq(machine_comm(machine, 7, 7, 20), "later");
+	ck_assert_str_eq(machine_span(machine, 7, 7, 19).comm, "first");
+	ck_assert_str_eq(machine_span(machine, 7, 7, 20).comm, "later");
 	machine_free(machine);
 }
 
@@ -137,8 +137,8 @@ TEST(a_fork_has_its_parents_past_and_no_more)
 	leads_nowhere(machine, 1, 40, 0x6000);
 	leads_to(machine, 1, 40, 0x5000, "of-parent.so", 0);
 	leads_to(machine, 2, 40, 0x6000, "of-child.so", 0);
-	ck_assert_str_eq(machine_comm(machine, 2, 2, 10), "parent");
-	ck_assert_str_eq(machine_comm(machine, 2, 2, 9), ":2");
+	ck_assert_str_eq(machine_span(machine, 2, 2, 10).comm, "parent");
+	ck_assert_str_eq(machine_span(machine, 2, 2, 9).comm, ":2");
 	machine_free(machine);
 }
 
@@ -223,9 +223,9 @@ TEST(a_thread_is_of_its_processs_address_space)
 	ok_or_fail(machine_seal(machine));
 	leads_to(machine, 1, 30, 0x1000, "program", 0);
 	leads_to(machine, 1, 30, 0x5000, "late.so", 0);
-	ck_assert_str_eq(machine_comm(machine, 1, 11, 12), "main");
-	ck_assert_str_eq(machine_comm(machine, 1, 11, 15), "worker");
-	ck_assert_str_eq(machine_comm(machine, 1, 1, 15), "main");
+	ck_assert_str_eq(machine_span(machine, 1, 11, 12).comm, "main");
+	ck_assert_str_eq(machine_span(machine, 1, 11, 15).comm, "worker");
+	ck_assert_str_eq(machine_span(machine, 1, 1, 15).comm, "main");
 	machine_free(machine);
 }
 
@@ -242,7 +242,7 @@ TEST(exec_leaves_nothing_of_the_old_program)
 	leads_nowhere(machine, 2, 20, 0x9000);
 	leads_to(machine, 2, 21, 0x1000, "program", 0);
 	leads_to(machine, 1, 99, 0x9000, "only-in-shell.so", 0);
-	ck_assert_str_eq(machine_comm(machine, 2, 2, 20), "program");
+	ck_assert_str_eq(machine_span(machine, 2, 2, 20).comm, "program");
 	machine_free(machine);
 }
 
@@ -268,8 +268,8 @@ TEST(a_reused_pid_is_a_new_process)
 	leads_to(machine, 2, 49, 0x8000, "one", 0);
 	leads_nowhere(machine, 2, 50, 0x8000);
 	leads_to(machine, 2, 50, 0x1000, "parent", 0);
-	ck_assert_str_eq(machine_comm(machine, 2, 2, 49), "one");
-	ck_assert_str_eq(machine_comm(machine, 2, 2, 50), ":2");
+	ck_assert_str_eq(machine_span(machine, 2, 2, 49).comm, "one");
+	ck_assert_str_eq(machine_span(machine, 2, 2, 50).comm, ":2");
 	machine_free(machine);
 }
 
@@ -468,7 +468,7 @@ TEST(spans_say_how_long_they_hold)
 			ck_assert_uint_eq(span.from_ns, bounds[i]);
 			ck_assert_uint_eq(span.until_ns, bounds[i + 1]);
 			ck_assert_uint_eq(span.view, machine_view(machine, 1, time));
-			ck_assert_str_eq(span.comm, machine_comm(machine, 1, 1, time));
+			ck_assert_str_eq(span.comm, machine_span(machine, 1, 1, time).comm);
 		}
 	machine_free(machine);
 }
@@ -609,8 +609,8 @@ TEST(processes_of_other_pid_namespaces_are_not_told_apart)
 	leads_nowhere(machine, UINT32_MAX, 25, 0x1000);
 	leads_to(machine, 4, 15, 0x5800, "inside", 0x800);
 	leads_nowhere(machine, 4, 15, 0x1000);
-	ck_assert_str_eq(machine_comm(machine, 0, 0, 15), ":0");
-	ck_assert_str_eq(machine_comm(machine, 0, 0, 25), ":0");
+	ck_assert_str_eq(machine_span(machine, 0, 0, 15).comm, ":0");
+	ck_assert_str_eq(machine_span(machine, 0, 0, 25).comm, ":0");
 	const struct module *kernel =
 		machine_locate(machine, machine_view(machine, 0, 15), PERF_RECORD_MISC_KERNEL,
 			       0xffffffff81000010).module;
@@ -783,8 +783,8 @@ TEST(contradicting_records_do_no_harm)
 	ok_or_fail(machine_seal(machine));
 	leads_nowhere(machine, 1, 0, 0x1000);
 	leads_to(machine, 1, 0, UINT64_MAX - 1, "wraps", 0xffe);
-	ck_assert_str_eq(machine_comm(machine, 5, UINT32_MAX - 1, 0), ":-2");
-	ck_assert_str_eq(machine_comm(machine, 0, 0, 0), "swapper");
+	ck_assert_str_eq(machine_span(machine, 5, UINT32_MAX - 1, 0).comm, ":-2");
+	ck_assert_str_eq(machine_span(machine, 0, 0, 0).comm, "swapper");
 	struct sp_record late = at(PERF_RECORD_COMM, 0);
 	late.comm.comm = "late";
 	fails_with(SP_ERROR_INVALID, machine_add(machine, &late));
@@ -798,7 +798,7 @@ static void *ask(void *arg)
 	char name[16];
 	for (uint32_t tid = 1000; tid < 3000; tid++) {
 		snprintf(name, sizeof(name), ":%d", (int)tid);
-		wrong += strcmp(machine_comm(machine, 1, tid, 0), name) != 0;
+		wrong += strcmp(machine_span(machine, 1, tid, 0).comm, name) != 0;
 		wrong += !find(machine, 1, tid, 0x1000).module;
 	}
 	return (void *)wrong;
