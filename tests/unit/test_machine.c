@@ -367,6 +367,8 @@ TEST(the_runtime_of_a_process_is_what_it_mapped_last)
 	map(machine, 0, 1, 0x7000, 0x1000, "/usr/bin/python3.11");
 	map(machine, 1, 1, 0x9000, 0x1000, "/usr/lib/jvm/lib/server/libjvm.so");
 	map(machine, 0, 4, 0x7000, 0x1000, "/usr/bin/node-gyp");
+	map(machine, 0, 6, 0x7000, 0x1000, "/usr/bin/luajit-2.1.0-beta3");
+	map(machine, 0, 7, 0x7000, 0x1000, "/opt/ruby/lib/libruby.so.3.3");
 	fork_task(machine, 10, 1, 2, 2);
 	fork_task(machine, 10, 1, 3, 3);
 	comm(machine, 20, 3, 3, "sh", true);
@@ -376,6 +378,8 @@ TEST(the_runtime_of_a_process_is_what_it_mapped_last)
 	ck_assert_ptr_null(machine_runtime(machine, 3));
 	ck_assert_ptr_null(machine_runtime(machine, 4));
 	ck_assert_ptr_null(machine_runtime(machine, 5));
+	ck_assert_str_eq(machine_runtime(machine, 6)->name, "Lua");
+	ck_assert_str_eq(machine_runtime(machine, 7)->name, "Ruby");
 	machine_free(machine);
 }
 
