@@ -404,11 +404,3 @@ bool pc_values_find(struct pc_values *values, uint64_t distance, int32_t *ret)
 	}
 	return false;
 }
-
-bool pclntab_frame_size(const struct pclntab *table, const struct go_function *function,
-			uint64_t vaddr, int32_t *ret)
-{
-	struct pc_values values;
-	return pc_values_open(table, function->frame_sizes, &values) &&
-	       pc_values_find(&values, vaddr - function->start, ret);
-}
