@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "base/bytes.h"
 #include "base/format.h"
 #include "base/hash.h"
 
@@ -467,12 +468,24 @@ static const char *build_id_key(struct modules *modules, const struct sp_build_i
 	return strtab_add(&modules->strings, guest ? GUEST_KERNEL_NAME : KERNEL_NAME);
 }
 
+/* Returns the size without the zeros by which perf before Linux 5.12 fills 20 bytes. */
+static uint8_t unpadded_size(const struct sp_build_id *build_id)
+{
+	static const uint8_t zeros[12];
+	const uint8_t *bytes = build_id->build_id;
+	if (build_id->build_id_size < 20 || memcmp(bytes + 16, zeros, 4) != 0)
+		return build_id->build_id_size;
+	return memcmp(bytes + 8, zeros, 12) ? 16 : 8;
+}
+
 bool modules_add_build_id(struct modules *modules, const struct sp_build_id *build_id,
 			  uint16_t misc)
 {
 	bool added;
 	if (build_id->build_id_size == 0 || build_id->build_id_size > sizeof(build_id->build_id))
 		return true;
+	struct sp_build_id known = *build_id;
+	known.build_id_size = unpadded_size(build_id);
 	const char *key = build_id_key(modules, build_id, misc & PERF_RECORD_MISC_CPUMODE_MASK);
 	uint32_t *index = key ? u64map_put(&modules->build_id_of, (uintptr_t)key,
 					   modules->build_ids.count, &added)
@@ -480,11 +493,11 @@ bool modules_add_build_id(struct modules *modules, const struct sp_build_id *bui
 	if (!index)
 		return false;
 	if (added)
-		return vec_append(&modules->build_ids, *build_id);
+		return vec_append(&modules->build_ids, known);
 	/* The file was replaced during the recording, so its build-id is ambiguous. */
 	struct sp_build_id *other = &modules->build_ids.items[*index];
-	if (other->build_id_size != build_id->build_id_size ||
-	    memcmp(other->build_id, build_id->build_id, other->build_id_size))
+	if (!bytes_equal(other->build_id, other->build_id_size, known.build_id,
+			 known.build_id_size))
 		other->build_id_size = 0;
 	return true;
 }

@@ -717,6 +717,28 @@ TEST(build_ids_of_the_header_go_to_their_modules)
 	machine_free(machine);
 }
 
+/* perf before Linux 5.12 fills build-ids of lld, which have 8 bytes, with zeros. */
+TEST(build_ids_of_the_header_may_be_filled_with_zeros)
+{
+	static const uint8_t sizes[] = {8, 16, 20};
+	struct machine *machine = machine_or_fail();
+	for (size_t i = 0; i < 3; i++) {
+		char name[] = "/lib/0.so";
+		name[5] += i;
+		struct sp_record record = at(SP_RECORD_HEADER_BUILD_ID, 0);
+		record.misc = PERF_RECORD_MISC_USER;
+		record.build_id = (struct sp_build_id){.filename = name, .build_id_size = 20};
+		memset(record.build_id.build_id, 7, sizes[i]);
+		ok_or_fail(machine_add(machine, &record));
+		map(machine, 0, 1, 0x1000 * (i + 1), 0x1000, name);
+	}
+	ok_or_fail(machine_seal(machine));
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(find(machine, 1, 0, 0x1000 * (i + 1)).module->build_id_size,
+				  sizes[i]);
+	machine_free(machine);
+}
+
 /* The build-id is that of the file that has the path now. */
 TEST(a_replaced_file_has_no_build_id_by_its_path)
 {
