@@ -298,12 +298,6 @@ static void find_core(const struct origin_table *table, const struct module *mod
 	ret->shift = shift;
 }
 
-static bool same_id(const struct module *module, const struct kernel_module *live)
-{
-	return module->build_id_size > 0 && bytes_equal(module->build_id, module->build_id_size,
-							live->build_id, live->build_id_size);
-}
-
 /* Returns the loaded module of that name if it is certainly the recorded one, or NULL. */
 static const struct kernel_module *find_loaded(const struct kernel_tables *kernel,
 					       const struct module *module, const char *name)
@@ -311,10 +305,11 @@ static const struct kernel_module *find_loaded(const struct kernel_tables *kerne
 	vec_each (live, &kernel->modules) {
 		if (strcmp(live->name, name) || live->start == 0)
 			continue;
-		bool both_known = module->build_id_size > 0 && live->build_id_size > 0;
-		bool same = both_known ? same_id(module, live)
-				       : kernel->here.origin == ORIGIN_LIVE ||
-						 live->start == module->start;
+		bool same = module->build_id_size && live->build_id_size ?
+				    bytes_equal(module->build_id, module->build_id_size,
+						live->build_id, live->build_id_size) :
+				    kernel->here.origin == ORIGIN_LIVE ||
+					    live->start == module->start;
 		return same ? live : NULL;
 	}
 	return NULL;
