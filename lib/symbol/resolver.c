@@ -206,7 +206,8 @@ static void choose_provider(struct resolver *resolver, struct module_names *name
 	if (module->is_guest) {
 		diagnosis_set(&names->diagnosis, RESOLVER_KERNEL_OTHER,
 			      "record inside the virtual machine",
-			      "%s ran in a virtual machine", module->path);
+			      "%s is of a virtual machine: its symbols are not here",
+			      module->path);
 		return;
 	}
 	for (size_t i = 0; i < SOURCE_COUNT && !names->opened; i++)

@@ -81,8 +81,8 @@ static struct sp_error *use_image(struct image **image, const struct module *mod
 		return error;
 	if (!placed)
 		diagnosis_set(diagnosis, RESOLVER_UNPROVEN,
-			      "use --kallsyms FILE instead, a copy of /proc/kallsyms of that boot",
-			      "%s may have been elsewhere in memory: its recorded address (KASLR) "
+			      "use --kallsyms FILE of the recorded boot instead of --vmlinux",
+			      "names by %s may be wrong: where the kernel was in memory (KASLR) "
 			      "is unknown", vmlinux->image->path);
 	*ret = take_ptr(vmlinux);
 	return NULL;
