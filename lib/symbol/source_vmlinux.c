@@ -69,7 +69,7 @@ static struct sp_error *read_table(struct kernel_file *vmlinux, const struct mod
 static struct sp_error *use_image(struct image **image, const struct module *module, bool given,
 				  struct diagnosis *diagnosis, void **ret)
 {
-	bool placed;
+	bool placed = false;
 	CLEANUP(cleanup_kernel_file_close) struct kernel_file *vmlinux =
 		calloc(1, sizeof(*vmlinux));
 	NEED(vmlinux);
