@@ -96,7 +96,8 @@ static bool add_thread(struct thread_lives *threads, const struct reading *readi
 	const struct task_totals *whole = task_states_totals(reading->read.sideband.states, index);
 	const struct sp_filter *filter = reading->filter;
 	uint64_t name_ns = whole->end_ns > whole->begin_ns ? whole->end_ns - 1 : whole->end_ns;
-	const char *comm = machine_comm(reading->read.machine, whole->pid, whole->tid, name_ns);
+	const char *comm =
+		machine_span(reading->read.machine, whole->pid, whole->tid, name_ns).comm;
 	struct task_totals totals = {.split = whole->split};
 	if (filter &&
 	    (!has_number(&filter->pids, whole->pid) || !has_number(&filter->tids, whole->tid) ||

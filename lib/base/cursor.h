@@ -80,6 +80,18 @@ static inline bool cursor_u64(struct cursor *cursor, uint64_t *ret)
 	return true;
 }
 
+/* Reads a word of 4 or 8 bytes. */
+static inline bool cursor_word(struct cursor *cursor, size_t size, uint64_t *ret)
+{
+	uint32_t narrow;
+	if (size == 8)
+		return cursor_u64(cursor, ret);
+	if (!cursor_u32(cursor, &narrow))
+		return false;
+	*ret = narrow;
+	return true;
+}
+
 /* Returns a pointer to the next `size` bytes, unconverted, and skips them. */
 static inline bool cursor_bytes(struct cursor *cursor, size_t size, const uint8_t **ret)
 {

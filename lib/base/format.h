@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* Formats like asprintf(3): malloc'ed. NULL when out of memory. */
@@ -13,4 +14,10 @@ static inline const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash && slash[1] ? slash + 1 : path;
+}
+
+static inline bool text_ends_with(const char *text, const char *end)
+{
+	size_t size = strlen(text), end_size = strlen(end);
+	return size >= end_size && !strcmp(text + size - end_size, end);
 }

@@ -261,16 +261,10 @@ struct debugfile_places binary_places(const struct binary_env *env)
 	};
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t size = strlen(text), end_size = strlen(end);
-	return size >= end_size && !strcmp(text + size - end_size, end);
-}
-
 char *binary_recorded_path(const struct module *module)
 {
 	size_t size = strlen(module->path);
-	if (ends_with(module->path, DELETED))
+	if (text_ends_with(module->path, DELETED))
 		size -= strlen(DELETED);
 	return strndup(module->path, size);
 }
@@ -506,7 +500,7 @@ static struct sp_error *open_file(const struct binary_env *env, const struct mod
 		.module = module,
 		.diagnosis = diagnosis,
 		.path = path,
-		.was_deleted = ends_with(module->path, DELETED),
+		.was_deleted = text_ends_with(module->path, DELETED),
 	};
 	struct sp_error *error = search_places(&search, pid ?: module->pid);
 	struct debugfile_places places = binary_places(env);

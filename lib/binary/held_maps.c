@@ -448,11 +448,12 @@ const struct held_map *held_maps_get(const struct held_maps *maps, size_t index)
 
 /*
  * Drops processes of the older half that have ended, if their file is closed. Returns false when
- * out of memory.
+ * out of memory: some are not found then.
  */
 static bool drop_ended_processes(struct held_maps *maps)
 {
 	size_t left = 0;
+	bool good = true;
 	maps->living.count = 0;
 	u64map_deinit(&maps->last_of);
 	maps->last_of = (struct u64map){0};
@@ -463,16 +464,16 @@ static bool drop_ended_processes(struct held_maps *maps)
 			continue;
 		}
 		uint32_t *last = u64map_put(&maps->last_of, map->pid, 0, NULL);
-		if (!last)
-			return false;
-		*last = left;
+		good &= last != NULL;
+		if (last)
+			*last = left;
 		if (!map->ended)
 			*vec_push(&maps->living) = left;
 		maps->maps.items[left] = *map;
 		maps->watches.items[left++] = maps->watches.items[i];
 	}
 	maps->maps.count = maps->watches.count = left;
-	return true;
+	return good;
 }
 
 /* Returns false when out of memory. At the limit, adds nothing and returns true. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "elf/code_map.h"
 
-
 /* Addresses of removed code: 0 and 1, and -1 and -2 in an address's size. */
 #define LOWEST 2
 #define HIGHEST32 (UINT32_MAX - 2)

@@ -58,28 +58,16 @@ struct tables {
 	uint64_t count[2], entry[2];
 };
 
-static bool read_word(struct cursor *cursor, bool wide, uint64_t *ret)
-{
-	uint32_t narrow;
-	if (wide)
-		return cursor_u64(cursor, ret);
-	if (!cursor_u32(cursor, &narrow))
-		return false;
-	*ret = narrow;
-	return true;
-}
-
 /* Reads header counts that do not fit 16 bits: ELF keeps them in the first section header. */
-static bool read_large_counts(const struct image *image, bool wide, bool swap,
+static bool read_large_counts(const struct image *image, size_t word, bool swap,
 			      struct tables *tables)
 {
 	uint8_t buffer[HEADER_SIZE];
 	struct cursor cursor = header_at(image, tables->offset[1], buffer);
 	uint32_t info;
 	uint64_t size;
-	size_t word = wide ? 8 : 4;
 	cursor.swap = swap;
-	if (!cursor_skip(&cursor, 8 + 3 * word) || !read_word(&cursor, wide, &size) ||
+	if (!cursor_skip(&cursor, 8 + 3 * word) || !cursor_word(&cursor, word, &size) ||
 	    !cursor_skip(&cursor, 4) || !cursor_u32(&cursor, &info))
 		return false;
 	if (tables->count[1] == 0)
@@ -99,11 +87,11 @@ static bool read_tables(const struct image *image, struct tables *ret)
 	uint64_t entry;
 	if (!cursor_bytes(&cursor, EI_NIDENT, &ident) || memcmp(ident, ELFMAG, SELFMAG))
 		return false;
-	bool wide = ident[EI_CLASS] == ELFCLASS64;
+	size_t word = ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
 	cursor.swap = (ident[EI_DATA] == ELFDATA2MSB) != (BYTE_ORDER == BIG_ENDIAN);
-	if (!cursor_skip(&cursor, 8) || !read_word(&cursor, wide, &entry) ||
-	    !read_word(&cursor, wide, &ret->offset[0]) ||
-	    !read_word(&cursor, wide, &ret->offset[1]) || !cursor_skip(&cursor, 4))
+	if (!cursor_skip(&cursor, 8) || !cursor_word(&cursor, word, &entry) ||
+	    !cursor_word(&cursor, word, &ret->offset[0]) ||
+	    !cursor_word(&cursor, word, &ret->offset[1]) || !cursor_skip(&cursor, 4))
 		return false;
 	for (size_t i = 0; i < 6; i++)
 		if (!cursor_u16(&cursor, &numbers[i]))
@@ -113,7 +101,7 @@ static bool read_tables(const struct image *image, struct tables *ret)
 		ret->count[i] = numbers[2 * i + 2];
 	}
 	bool large = ret->offset[1] && (ret->count[1] == 0 || ret->count[0] == PN_XNUM);
-	return !large || read_large_counts(image, wide, cursor.swap, ret);
+	return !large || read_large_counts(image, word, cursor.swap, ret);
 }
 
 struct sp_error *extent_check_tables(const struct image *image)

@@ -163,28 +163,17 @@ struct plt_relocation {
 	uint32_t type, symbol;
 };
 
-static bool read_relocation64(struct cursor *cursor, bool has_addend, struct plt_relocation *ret)
+static bool read_relocation(struct cursor *cursor, bool is_64bit, bool has_addend,
+			    struct plt_relocation *ret)
 {
+	size_t word = is_64bit ? 8 : 4;
 	uint64_t info;
 	ret->addend = 0;
-	if (!cursor_u64(cursor, &ret->vaddr) || !cursor_u64(cursor, &info) ||
-	    (has_addend && !cursor_u64(cursor, &ret->addend)))
+	if (!cursor_word(cursor, word, &ret->vaddr) || !cursor_word(cursor, word, &info) ||
+	    (has_addend && !cursor_word(cursor, word, &ret->addend)))
 		return false;
-	ret->type = ELF64_R_TYPE(info);
-	ret->symbol = ELF64_R_SYM(info);
-	return true;
-}
-
-static bool read_relocation32(struct cursor *cursor, bool has_addend, struct plt_relocation *ret)
-{
-	uint32_t vaddr, info, addend = 0;
-	if (!cursor_u32(cursor, &vaddr) || !cursor_u32(cursor, &info) ||
-	    (has_addend && !cursor_u32(cursor, &addend)))
-		return false;
-	ret->vaddr = vaddr;
-	ret->addend = addend;
-	ret->type = ELF32_R_TYPE(info);
-	ret->symbol = ELF32_R_SYM(info);
+	ret->type = is_64bit ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
+	ret->symbol = is_64bit ? ELF64_R_SYM(info) : ELF32_R_SYM(info);
 	return true;
 }
 
@@ -195,8 +184,7 @@ static bool read_relocations(const struct image *image, const struct machine_plt
 	bool has_addend = header->sh_type == SHT_RELA;
 	struct relocation_names names = find_names(image, header->sh_link);
 	struct plt_relocation entry;
-	while ((image->is_64bit ? read_relocation64 : read_relocation32)(cursor, has_addend,
-									 &entry)) {
+	while (read_relocation(cursor, image->is_64bit, has_addend, &entry)) {
 		bool indirect = entry.type == machine->irelative;
 		if (entry.type != machine->jump_slot && entry.type != machine->glob_dat &&
 		    !indirect)

@@ -220,3 +220,17 @@ bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)
 		ret->vaddr &= ~(uint64_t)1;
 	return true;
 }
+
+bool symtab_find(const struct symtab *symtab, const char *name, uint64_t *ret)
+{
+	struct cursor cursor = symtab->cursor;
+	struct symtab_entry entry;
+	while ((symtab->image->is_64bit ? read_entry64 : read_entry32)(&cursor, &entry)) {
+		if (entry.section == SHN_UNDEF || entry.name >= symtab->strings.size ||
+		    strcmp(name_of(symtab, &entry), name) != 0)
+			continue;
+		*ret = entry.value;
+		return true;
+	}
+	return false;
+}

@@ -53,5 +53,8 @@ struct sp_error *symtab_open(const struct image *image, const struct image *runt
 /* Reads the next symbol; false at the end. The symbol's name is valid as long as `strings`. */
 bool symtab_next(struct symtab *symtab, struct elf_symbol *ret);
 
+/* Finds a defined symbol's value, also of symbols that symtab_next() omits. */
+bool symtab_find(const struct symtab *symtab, const char *name, uint64_t *ret);
+
 /* Frees all but the strings, which move to *strings_ret so that names stay valid; NULL: frees these too. */
 void symtab_close(struct symtab *symtab, struct image_bytes *strings_ret);

@@ -31,16 +31,7 @@ static bool read_word(const struct image_bytes *bytes, const struct pclntab *tab
 		      uint64_t *ret)
 {
 	struct cursor cursor = cursor_make(bytes->bytes, bytes->size, table->swap, NULL, 0);
-	uint32_t narrow;
-	if (at > bytes->size)
-		return false;
-	cursor.pos += at;
-	if (table->word == 8)
-		return cursor_u64(&cursor, ret);
-	if (!cursor_u32(&cursor, &narrow))
-		return false;
-	*ret = narrow;
-	return true;
+	return cursor_skip(&cursor, at) && cursor_word(&cursor, table->word, ret);
 }
 
 static bool search_bytes(const struct image_bytes *bytes, const struct pclntab *table,

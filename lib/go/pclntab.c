@@ -35,17 +35,6 @@ static struct cursor cursor_at(const struct pclntab *table, uint64_t offset)
 	return cursor;
 }
 
-static bool read_word(struct cursor *cursor, uint8_t word, uint64_t *ret)
-{
-	uint32_t narrow;
-	if (word == 8)
-		return cursor_u64(cursor, ret);
-	if (!cursor_u32(cursor, &narrow))
-		return false;
-	*ret = narrow;
-	return true;
-}
-
 /* Reads the header's first eight bytes, which are the same in all layouts. */
 static bool read_start(struct cursor *cursor, struct pclntab *table)
 {
@@ -91,7 +80,7 @@ static bool has_room_for_functions(const struct pclntab *table)
 static bool read_header_1_2(struct cursor *cursor, struct pclntab *table)
 {
 	uint32_t files;
-	if (!read_word(cursor, table->word, &table->count))
+	if (!cursor_word(cursor, table->word, &table->count))
 		return false;
 	table->functions = cursor->pos - cursor->begin;
 	if (!has_room_for_functions(table))
@@ -112,14 +101,15 @@ static bool read_header(struct pclntab *table)
 		return false;
 	if (table->layout == PCLNTAB_1_2)
 		return read_header_1_2(&cursor, table);
-	return read_word(&cursor, table->word, &table->count) &&
-	       read_word(&cursor, table->word, &file_count) &&
-	       (table->layout == PCLNTAB_1_16 || read_word(&cursor, table->word, &table->text)) &&
-	       read_word(&cursor, table->word, &table->names) &&
-	       read_word(&cursor, table->word, &table->units) &&
-	       read_word(&cursor, table->word, &table->files) &&
-	       read_word(&cursor, table->word, &table->values) &&
-	       read_word(&cursor, table->word, &table->functions) && has_room_for_functions(table);
+	return cursor_word(&cursor, table->word, &table->count) &&
+	       cursor_word(&cursor, table->word, &file_count) &&
+	       (table->layout == PCLNTAB_1_16 || cursor_word(&cursor, table->word, &table->text)) &&
+	       cursor_word(&cursor, table->word, &table->names) &&
+	       cursor_word(&cursor, table->word, &table->units) &&
+	       cursor_word(&cursor, table->word, &table->files) &&
+	       cursor_word(&cursor, table->word, &table->values) &&
+	       cursor_word(&cursor, table->word, &table->functions) &&
+	       has_room_for_functions(table);
 }
 
 /* Searches a segment for a table, which then reaches to the segment's end. */
@@ -255,8 +245,8 @@ static bool read_entry(const struct pclntab *table, uint64_t index, uint64_t *st
 {
 	uint64_t size = entry_size(table), data = 0;
 	struct cursor cursor = cursor_at(table, table->functions + index * size);
-	if (!read_word(&cursor, size / 2, start_ret) ||
-	    (index < table->count && !read_word(&cursor, size / 2, &data)))
+	if (!cursor_word(&cursor, size / 2, start_ret) ||
+	    (index < table->count && !cursor_word(&cursor, size / 2, &data)))
 		return false;
 	if (table->layout >= PCLNTAB_1_18)
 		*start_ret += table->text;
@@ -333,7 +323,7 @@ static bool read_function(const struct pclntab *table, struct cursor cursor,
 	uint32_t name, ignored, value_count;
 	uint8_t id, padding, data_count;
 	bool has_unit = table->layout >= PCLNTAB_1_16, has_line = table->layout >= PCLNTAB_1_20;
-	if (!read_word(&cursor, table->layout >= PCLNTAB_1_18 ? 4 : table->word, &entry) ||
+	if (!cursor_word(&cursor, table->layout >= PCLNTAB_1_18 ? 4 : table->word, &entry) ||
 	    !cursor_u32(&cursor, &name) || !cursor_u32(&cursor, &ignored) ||
 	    !cursor_u32(&cursor, &ignored) || !cursor_u32(&cursor, &function.frame_sizes) ||
 	    !cursor_u32(&cursor, &function.files) || !cursor_u32(&cursor, &function.lines) ||
@@ -413,12 +403,4 @@ bool pc_values_find(struct pc_values *values, uint64_t distance, int32_t *ret)
 		return true;
 	}
 	return false;
-}
-
-bool pclntab_frame_size(const struct pclntab *table, const struct go_function *function,
-			uint64_t vaddr, int32_t *ret)
-{
-	struct pc_values values;
-	return pc_values_open(table, function->frame_sizes, &values) &&
-	       pc_values_find(&values, vaddr - function->start, ret);
 }

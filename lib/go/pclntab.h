@@ -83,10 +83,6 @@ bool pc_values_next(struct pc_values *values);
 /* Gets the value that holds at a distance from the function's start; false if there is none. */
 bool pc_values_find(struct pc_values *values, uint64_t distance, int32_t *ret);
 
-/* Distance from the stack pointer at `vaddr` to its value at the function's start; false if unknown. */
-bool pclntab_frame_size(const struct pclntab *table, const struct go_function *function,
-			uint64_t vaddr, int32_t *ret);
-
 /* Returns the path of a value of a table of files; NULL: unknown. */
 const char *pclntab_file(const struct pclntab *table, const struct go_function *function,
 			 int32_t number);

@@ -638,15 +638,6 @@ uint32_t machine_view_of_mode(const struct machine *machine, uint32_t view, uint
 	}
 }
 
-const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t tid,
-			 uint64_t time_ns)
-{
-	struct machine_span span = {.until_ns = UINT64_MAX};
-	(void)pid; /* A tid is used by one thread at a time, so pid is not needed. */
-	name_at(machine, tid, time_ns, &span);
-	return span.comm;
-}
-
 const char *machine_pool(struct machine *machine, const char *comm)
 {
 	return pools_find(&machine->pools, comm);

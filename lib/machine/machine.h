@@ -79,10 +79,6 @@ size_t machine_view_count(const struct machine *machine);
  */
 uint32_t machine_view_of_mode(const struct machine *machine, uint32_t view, uint16_t cpumode);
 
-/* Returns the thread's name at that time, interned by the machine; ":TID" if it is unknown. */
-const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t tid,
-			 uint64_t time_ns);
-
 /*
  * Returns the pool of threads that a thread's name belongs to, "worker-* (16 threads)"
  * (machine/pools.h); NULL: none. The machine owns the text. Not thread-safe.
@@ -93,7 +89,7 @@ const char *machine_pool(struct machine *machine, const char *comm);
 struct machine_span {
 	uint64_t from_ns, until_ns;
 	uint32_t view;
-	const char *comm; /* the thread's name, as returned by machine_comm() */
+	const char *comm; /* the thread's name, interned by the machine; ":TID": unknown */
 	const char *name; /* the name that perf report shows: if the thread has no name yet, its first later
 			   * one */
 	/*

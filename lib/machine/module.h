@@ -43,6 +43,7 @@ struct module {
 	bool is_moved;         /* a process replaced its code by memory without a file, and no
 				* record proves that the bytes are the file's */
 	bool is_code;          /* user kinds: some process mapped it executable */
+	bool is_guest;         /* kernel kinds: it is of a virtual machine's kernel */
 	const uint8_t *kept;   /* the file's bytes, if the recording contains the file; untrusted */
 	size_t kept_size;      /* 0: the recording does not contain the file */
 	const struct python_function *functions; /* MODULE_PYTHON: by address, distinct; else NULL */

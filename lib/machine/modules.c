@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "base/bytes.h"
 #include "base/format.h"
 #include "base/hash.h"
 
@@ -44,12 +45,14 @@ static const struct runtime runtimes[] = {
 	{"libnode.so", "Node.js", NODE_SYMBOLS, NODE_STACKS, NODE_CALLEES},
 	{"libcoreclr.so", ".NET", "set DOTNET_PerfMapEnabled=1 in the program's environment", NULL},
 	{"luajit", "Lua", LUA_SYMBOLS, LUA_STACKS},
+	{"luajit-", "Lua", LUA_SYMBOLS, LUA_STACKS},
 	{"libluajit-", "Lua", LUA_SYMBOLS, LUA_STACKS},
 	{"php", "PHP", PHP_SYMBOLS, PHP_STACKS},
 	{"php-fpm", "PHP", PHP_SYMBOLS, PHP_STACKS},
 	{"libphp", "PHP", PHP_SYMBOLS, PHP_STACKS},
 	{"ruby", "Ruby", RUBY_BOTH, RUBY_BOTH},
 	{"libruby-", "Ruby", RUBY_BOTH, RUBY_BOTH},
+	{"libruby.so", "Ruby", RUBY_BOTH, RUBY_BOTH},
 	{"beam.smp", "Erlang", "start erl with +JPperf true", NULL},
 	{"libpython3.", "Python", PYTHON_SYMBOLS, PYTHON_STACKS, NULL, 13},
 	{"python3.", "Python", PYTHON_SYMBOLS, PYTHON_STACKS, NULL, 13},
@@ -144,6 +147,7 @@ static bool same_module(const struct module *a, const struct module *b)
 	       a->build_id_size == b->build_id_size &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 && a->maj == b->maj &&
 	       a->min == b->min && a->ino == b->ino && a->start == b->start && a->end == b->end &&
+	       a->is_guest == b->is_guest &&
 	       (!is_of_process(a) || a->pid == b->pid);
 }
 
@@ -407,6 +411,7 @@ struct module *modules_add_kernel(struct modules *modules, const struct sp_mmap 
 	}
 	module.start = mmap->start;
 	module.end = mmap_end(mmap);
+	module.is_guest = guest;
 	return intern(modules, &module);
 }
 
@@ -463,12 +468,24 @@ static const char *build_id_key(struct modules *modules, const struct sp_build_i
 	return strtab_add(&modules->strings, guest ? GUEST_KERNEL_NAME : KERNEL_NAME);
 }
 
+/* Returns the size without the zeros by which perf before Linux 5.12 fills 20 bytes. */
+static uint8_t unpadded_size(const struct sp_build_id *build_id)
+{
+	static const uint8_t zeros[12];
+	const uint8_t *bytes = build_id->build_id;
+	if (build_id->build_id_size < 20 || memcmp(bytes + 16, zeros, 4) != 0)
+		return build_id->build_id_size;
+	return memcmp(bytes + 8, zeros, 12) ? 16 : 8;
+}
+
 bool modules_add_build_id(struct modules *modules, const struct sp_build_id *build_id,
 			  uint16_t misc)
 {
 	bool added;
 	if (build_id->build_id_size == 0 || build_id->build_id_size > sizeof(build_id->build_id))
 		return true;
+	struct sp_build_id known = *build_id;
+	known.build_id_size = unpadded_size(build_id);
 	const char *key = build_id_key(modules, build_id, misc & PERF_RECORD_MISC_CPUMODE_MASK);
 	uint32_t *index = key ? u64map_put(&modules->build_id_of, (uintptr_t)key,
 					   modules->build_ids.count, &added)
@@ -476,11 +493,11 @@ bool modules_add_build_id(struct modules *modules, const struct sp_build_id *bui
 	if (!index)
 		return false;
 	if (added)
-		return vec_append(&modules->build_ids, *build_id);
+		return vec_append(&modules->build_ids, known);
 	/* The file was replaced during the recording, so its build-id is ambiguous. */
 	struct sp_build_id *other = &modules->build_ids.items[*index];
-	if (other->build_id_size != build_id->build_id_size ||
-	    memcmp(other->build_id, build_id->build_id, other->build_id_size))
+	if (!bytes_equal(other->build_id, other->build_id_size, known.build_id,
+			 known.build_id_size))
 		other->build_id_size = 0;
 	return true;
 }
@@ -569,19 +586,24 @@ static void seal_python(struct modules *modules)
 	modules->python->function_count = count;
 }
 
-static void give_content(const struct modules *modules, struct module *module)
+/*
+ * Sets the size and hash of a module's file. Returns false if its path had another file when the
+ * recording ended: the build-id of that path is not the module's.
+ */
+static bool give_content(const struct modules *modules, struct module *module)
 {
 	const uint32_t *index =
 		u64map_find(&modules->content_of,
 			    content_key(module->path, module->maj, module->min, module->ino));
 	if (!index)
-		return;
+		return true;
 	const struct known_content *content = &modules->contents.items[*index];
 	if (content->path != module->path || content->ino != module->ino ||
 	    content->maj != module->maj || content->min != module->min)
-		return;
+		return true;
 	module->content_size = content->size;
 	module->content_hash = content->hash;
+	return content->size;
 }
 
 void modules_seal(struct modules *modules)
@@ -597,8 +619,8 @@ void modules_seal(struct modules *modules)
 					module->kept_size = kept->size;
 				}
 		}
-		if (module->kind == MODULE_FILE)
-			give_content(modules, module);
+		if (module->kind == MODULE_FILE && !give_content(modules, module))
+			continue;
 		if (module->build_id_size || is_of_process(module) ||
 		    module->kind == MODULE_KERNEL_CODE || module->kind == MODULE_PYTHON)
 			continue;

@@ -171,6 +171,7 @@ bool views_fork(struct views *views, struct moments *timeline, const struct mome
 		uint64_t time_ns)
 {
 	uint32_t view = vec_last(parent)->view;
+	views->items[view].shared = true;
 	/* Later mappings of the parent are read from /proc, or unknown. */
 	if (!time_ns)
 		return add_view(views, timeline, time_ns,
@@ -180,7 +181,6 @@ bool views_fork(struct views *views, struct moments *timeline, const struct mome
 	if (!moment)
 		return false;
 	moment->view = view;
-	views->items[view].shared = true;
 	return true;
 }
 

@@ -7,7 +7,7 @@
  *	header  u32 78, u16 misc 0, u16 size
  *	u64     kind: CONTENT_KIND ("sproffil" in ASCII)
  *	u64     id: 0, the first event
- *	u64     size of the file in bytes
+ *	u64     size of the file in bytes; 0: the path had another file at the recording's end
  *	u64     hash of its first CONTENT_HASHED bytes, by content_hash_add()
  *	u64     inode;  u32, u32 major and minor number of its device; as in its MMAP2
  *	char[]  path, as in its MMAP2, a NUL, zeros up to a multiple of 8

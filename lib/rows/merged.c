@@ -320,8 +320,8 @@ static bool count_threads(struct merged *merged, const struct work *work)
 		uint64_t last_ns = of->end_ns - (of->end_ns > of->begin_ns);
 		if (is_shown(times, i))
 			done = pools_count(&merged->pools, of->pid,
-					   machine_comm(work->read->machine, of->pid, of->tid,
-							last_ns));
+					   machine_span(work->read->machine, of->pid, of->tid,
+							last_ns).comm);
 	}
 	return done;
 }

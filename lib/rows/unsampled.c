@@ -252,8 +252,9 @@ static int compare(const void *a, const void *b)
  */
 static bool is_of_cpus(const struct workers *workers, uint16_t event)
 {
+	const struct machine *machine = workers->work->read->machine;
 	return was_sampled(workers, event, 0) ||
-	       !strcmp(machine_comm(workers->work->read->machine, 2, 2, UINT64_MAX), "kthreadd");
+	       !strcmp(machine_span(machine, 2, 2, UINT64_MAX).comm, "kthreadd");
 }
 
 /*

@@ -63,6 +63,7 @@ static struct sp_error *open_code(const struct pass_one *pass, struct pass_one_r
 		.osrelease = info->osrelease,
 		.hostname = info->hostname,
 		.arch = info->arch,
+		.kernel = kernel,
 		.kernel_build_id = kernel ? kernel->build_id : NULL,
 		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
 		.until_ns = recorded_until_ns(reader),

@@ -298,12 +298,6 @@ static void find_core(const struct origin_table *table, const struct module *mod
 	ret->shift = shift;
 }
 
-static bool same_id(const struct module *module, const struct kernel_module *live)
-{
-	return module->build_id_size > 0 && bytes_equal(module->build_id, module->build_id_size,
-							live->build_id, live->build_id_size);
-}
-
 /* Returns the loaded module of that name if it is certainly the recorded one, or NULL. */
 static const struct kernel_module *find_loaded(const struct kernel_tables *kernel,
 					       const struct module *module, const char *name)
@@ -311,30 +305,38 @@ static const struct kernel_module *find_loaded(const struct kernel_tables *kerne
 	vec_each (live, &kernel->modules) {
 		if (strcmp(live->name, name) || live->start == 0)
 			continue;
-		bool both_known = module->build_id_size > 0 && live->build_id_size > 0;
-		bool same = both_known ? same_id(module, live)
-				       : kernel->here.origin == ORIGIN_LIVE ||
-						 live->start == module->start;
+		bool same = module->build_id_size && live->build_id_size ?
+				    bytes_equal(module->build_id, module->build_id_size,
+						live->build_id, live->build_id_size) :
+				    kernel->here.origin == ORIGIN_LIVE ||
+					    live->start == module->start;
 		return same ? live : NULL;
 	}
 	return NULL;
 }
 
-static void find_module(const struct kernel_tables *kernel, const struct module *module,
+static void find_module(const struct source_env *env, const struct module *module,
 			const char *name, struct diagnosis *diagnosis, struct kernel_symbols *ret)
 {
+	const struct kernel_tables *kernel = env->kernel;
+	const struct module *recorded = env->options.kernel;
 	const struct kernel_module *live = find_loaded(kernel, module, name);
+	uint64_t moved = 0;
 	if (!live && kernel->here.origin != ORIGIN_GIVEN) {
 		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
 			      "kernel module %s is not loaded here", name);
 		return;
 	}
+	/* A copy of kallsyms does not state where modules begin: it must be of that boot. */
+	if (!live && recorded && measure_shift(kernel->here.kallsyms, recorded, &moved) && moved) {
+		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER,
+			      "use a copy of /proc/kallsyms of the recorded boot",
+			      "%s is of another boot: kernel modules were elsewhere",
+			      env->options.kallsyms);
+		return;
+	}
 	ret->kallsyms = kernel->here.kallsyms;
 	ret->within = name;
-	/*
-	 * A copy of kallsyms has no start addresses of modules, so it must be of the recorded boot
-	 * (shift 0).
-	 */
 	ret->shift = live ? module->start - live->start : 0;
 }
 
@@ -376,6 +378,6 @@ struct sp_error *kernel_symbols_find(const struct source_env *env, const struct 
 	else if (is_core)
 		find_core(table, module, diagnosis, ret);
 	else
-		find_module(kernel, module, name, diagnosis, ret);
+		find_module(env, module, name, diagnosis, ret);
 	return NULL;
 }

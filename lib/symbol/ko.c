@@ -57,12 +57,6 @@ struct sp_error *kernel_file_seal(struct kernel_file *file, struct symtab *symta
 	return error ?: table_seal(&file->table, TABLE_REACH_ANY);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t size = strlen(text), end_size = strlen(end);
-	return size >= end_size && !strcmp(text + size - end_size, end);
-}
-
 /* Reads a packed file. The caller frees *ret. */
 static struct sp_error *read_packed(const char *root, const char *path, uint8_t **ret,
 				    size_t *size_ret)
@@ -102,9 +96,9 @@ static struct sp_error *open_packed(const char *root, const char *path, bool is_
 
 struct sp_error *ko_open_file(const char *root, const char *path, struct image **ret)
 {
-	if (ends_with(path, ".xz"))
+	if (text_ends_with(path, ".xz"))
 		return open_packed(root, path, true, ret);
-	if (ends_with(path, ".zst"))
+	if (text_ends_with(path, ".zst"))
 		return open_packed(root, path, false, ret);
 	return image_open_in(root, path, ret);
 }

@@ -2,7 +2,6 @@
 #include "symbol/namesake_keys.h"
 
 #include <string.h>
-
 #include "base/vec.h"
 
 void namesake_keys_deinit(struct namesake_keys *keys)

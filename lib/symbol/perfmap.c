@@ -52,7 +52,7 @@ struct perfmap {
 	bool has_open_ends;           /* lines of size 0 occur */
 };
 
-/* Flag of piece_entries: the piece is in an earlier entry, too. */
+/* Flag of piece_entries: the piece may be in an earlier entry, too. */
 #define OVERLAPS (UINT32_C(1) << 31)
 
 /* Number of earlier lines that are searched for another name of an address. */
@@ -217,8 +217,7 @@ static const char *name_of(const struct perfmap *map, uint32_t entry)
 
 static bool add_piece(struct perfmap *map, const struct heap *open, uint64_t start)
 {
-	bool overlaps = open->count > 1 && end_of(map, open->items[1]) > start;
-	uint32_t entry = open->items[0] | (overlaps ? OVERLAPS : 0);
+	uint32_t entry = open->items[0] | (open->count > 1 ? OVERLAPS : 0);
 	if (map->starts.count > 0 && *vec_last(&map->piece_entries) == entry)
 		return true;
 	uint64_t *start_slot = vec_push(&map->starts);
@@ -350,16 +349,6 @@ static struct sp_error *cut(struct perfmap *map, bool all_timed)
 	done = done && number_timed(map) && walk_starts(map, order, &open);
 	vec_deinit(&open);
 	return done ? NULL : error_no_memory();
-}
-
-struct sp_error *perfmap_parse(const void *text, size_t size, struct perfmap **ret)
-{
-	char *copy = malloc(size + 1);
-	NEED(copy);
-	if (size > 0)
-		memcpy(copy, text, size);
-	const struct perfmap_text all = {.text = copy, .size = size, .memory = UINT64_MAX};
-	return perfmap_take(&all, ret);
 }
 
 struct sp_error *perfmap_take(const struct perfmap_text *text, struct perfmap **ret)

@@ -40,10 +40,10 @@ struct perfmap_timed {
 	uint64_t offset; /* number of its first byte */
 };
 
-/* Parses a copy of the text. Invalid lines are skipped and counted. */
-struct sp_error *perfmap_parse(const void *text, size_t size, struct perfmap **ret) SP_MUST_CHECK;
-
-/* Parses a text without a copy. SP_ERROR_LIMIT if the map needs more than `memory` bytes. */
+/*
+ * Parses a text without a copy. Invalid lines are skipped and counted. SP_ERROR_LIMIT if the map
+ * needs more than `memory` bytes.
+ */
 struct sp_error *perfmap_take(const struct perfmap_text *text, struct perfmap **ret) SP_MUST_CHECK;
 void perfmap_free(struct perfmap *map);
 

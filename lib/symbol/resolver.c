@@ -202,6 +202,14 @@ static void choose_provider(struct resolver *resolver, struct module_names *name
 {
 	const struct stored_module *stored = source_stored_module(&resolver->env, module);
 	names->asked = true;
+	/* The sources have this machine's kernel, or the given one. */
+	if (module->is_guest) {
+		diagnosis_set(&names->diagnosis, RESOLVER_KERNEL_OTHER,
+			      "record inside the virtual machine",
+			      "%s is of a virtual machine: its symbols are not here",
+			      module->path);
+		return;
+	}
 	for (size_t i = 0; i < SOURCE_COUNT && !names->opened; i++)
 		open_source(resolver, names, sources[i], module, pid);
 	/* Stored names without an address have only the reason why there are none. */

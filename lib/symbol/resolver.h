@@ -28,6 +28,7 @@ struct resolver_options {
 	const char *symfs, *vmlinux, *kallsyms; /* see struct sp_files */
 	const char *osrelease;                  /* the recorded kernel's; NULL: unknown */
 	const char *hostname, *arch;            /* the recorded machine's; NULL: unknown */
+	const struct module *kernel;            /* the recorded kernel; NULL: unknown */
 	const uint8_t *kernel_build_id;         /* the recorded kernel's */
 	size_t kernel_build_id_size;            /* 0: unknown */
 	uint64_t until_ns;                      /* end of the recording, in ns since 1970; 0: unknown */

@@ -67,8 +67,6 @@ static void add(struct feature_entry *entry, uint64_t vaddr, uint64_t size, cons
 		entry->no_memory = true;
 }
 
-/* -- FILE ------------------------------------------------------------------ */
-
 /* -- FILE2 ----------------------------------------------------------------- */
 
 static bool read_varint(struct cursor *cursor, uint64_t *ret)

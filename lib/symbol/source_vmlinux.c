@@ -42,37 +42,50 @@ static bool is_recorded(const struct source_env *env, const struct image *image)
 				  env->options.kernel_build_id_size);
 }
 
-/* Reads the symbol table, and computes the KASLR shift from the reference symbol. */
-static struct sp_error *read_table(struct kernel_file *vmlinux, const struct module *module)
+/*
+ * Reads the symbol table, and computes the KASLR shift from the reference symbol. *placed_ret is
+ * false if the recording or the file lacks that symbol.
+ */
+static struct sp_error *read_table(struct kernel_file *vmlinux, const struct module *module,
+				   bool *placed_ret)
 {
 	struct symtab symtab;
 	struct sp_error *error = NULL;
+	uint64_t reference = 0;
 	TRY(symtab_open(vmlinux->image, vmlinux->image, SYMTAB_FULL, &symtab));
-	const char *reference = module->reference ? module->reference_symbol : NULL;
+	*placed_ret = module->reference && module->reference_symbol &&
+		      symtab_find(&symtab, module->reference_symbol, &reference);
+	if (*placed_ret)
+		vmlinux->shift = module->reference - reference;
 	struct elf_symbol symbol;
-	while (!error && symtab_next(&symtab, &symbol)) {
-		if (reference && !strcmp(symbol.name, reference))
-			vmlinux->shift = module->reference - symbol.vaddr;
+	while (!error && symtab_next(&symtab, &symbol))
 		if (!table_add(&vmlinux->table, symbol.vaddr, symbol.size, symbol.name,
 			       symbol.binding, symbol.type))
 			error = error_no_memory();
-	}
 	return kernel_file_seal(vmlinux, &symtab, error);
 }
 
-static struct sp_error *use_image(struct image **image, const struct module *module,
+/* Uses the file, but not one that was found if the recorded kernel's address is unknown. */
+static struct sp_error *use_image(struct image **image, const struct module *module, bool given,
 				  struct diagnosis *diagnosis, void **ret)
 {
+	bool placed = false;
 	CLEANUP(cleanup_kernel_file_close) struct kernel_file *vmlinux =
 		calloc(1, sizeof(*vmlinux));
 	NEED(vmlinux);
 	vmlinux->image = take_ptr(*image);
-	struct sp_error *error = read_table(vmlinux, module);
+	struct sp_error *error = read_table(vmlinux, module, &placed);
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT)
 		return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
-	if (!error)
-		*ret = take_ptr(vmlinux);
-	return error;
+	if (error || (!placed && !given))
+		return error;
+	if (!placed)
+		diagnosis_set(diagnosis, RESOLVER_UNPROVEN,
+			      "use --kallsyms FILE of the recorded boot instead of --vmlinux",
+			      "names by %s may be wrong: where the kernel was in memory (KASLR) "
+			      "is unknown", vmlinux->image->path);
+	*ret = take_ptr(vmlinux);
+	return NULL;
 }
 
 static struct sp_error *given_open(const struct source_env *env, const struct module *module,
@@ -100,7 +113,7 @@ static struct sp_error *given_open(const struct source_env *env, const struct mo
 			      "%s has no symbols", path);
 		return NULL;
 	}
-	return use_image(&image, module, diagnosis, ret);
+	return use_image(&image, module, true, diagnosis, ret);
 }
 
 /* Opens the file and keeps it if it has the recorded build-id. */
@@ -147,7 +160,7 @@ static struct sp_error *found_open(const struct source_env *env, const struct mo
 	struct sp_error *error = search(env, &image);
 	if (error || !image)
 		return error;
-	error = use_image(&image, module, diagnosis, ret);
+	error = use_image(&image, module, false, diagnosis, ret);
 	if (!error && *ret)
 		diagnosis_clear(diagnosis);
 	return error;

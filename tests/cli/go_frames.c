@@ -53,8 +53,10 @@ int main(int argc, char **argv)
 			continue;
 		for (uint64_t vaddr = function.start; vaddr < function.end; vaddr += STEP) {
 			int64_t cfa = cfa_offset(arch, &frames.debug, vaddr);
+			struct pc_values values;
 			int32_t size;
-			if (cfa < 0 || !pclntab_frame_size(&table, &function, vaddr, &size))
+			if (cfa < 0 || !pc_values_open(&table, function.frame_sizes, &values) ||
+			    !pc_values_find(&values, vaddr - function.start, &size))
 				continue;
 			compared++;
 			if (cfa == size + (arch->calls_push ? arch->word : 0))

@@ -254,7 +254,6 @@ static void ask(struct model *model, const struct machine *machine, struct live 
 	need(span.from_ns <= time_ns && (time_ns < span.until_ns || span.until_ns == UINT64_MAX));
 	need(span.view < machine_view_count(machine));
 	need(span.view == machine_view(machine, pid, time_ns));
-	need(!strcmp(span.comm, machine_comm(machine, pid, pid, time_ns)));
 	struct location location = machine_locate(machine, span.view, PERF_RECORD_MISC_USER, ip);
 	uint32_t user = machine_view_of_mode(machine, span.view, PERF_RECORD_MISC_USER);
 	struct location again = machine_locate(machine, user, PERF_RECORD_MISC_USER, ip);

@@ -32,6 +32,7 @@ static void look_up_all(const struct image *image, const struct pclntab *table)
 	struct sp_error *error = go_frames_open(image, table, &frames);
 	sp_error_free(error);
 	for (uint64_t i = 0; !error && i < table->count && i < FUNCTIONS_MAX; i++) {
+		struct pc_values values;
 		int32_t size;
 		if (!pclntab_function(table, i, &function))
 			continue;
@@ -39,7 +40,8 @@ static void look_up_all(const struct image *image, const struct pclntab *table)
 		uint64_t middle = function.start + (function.end - function.start) / 2;
 		if (pclntab_find(table, middle, &found))
 			assert(middle >= found.start && middle < found.end);
-		pclntab_frame_size(table, &function, middle, &size);
+		if (pc_values_open(table, function.frame_sizes, &values))
+			pc_values_find(&values, middle - function.start, &size);
 		look_up(&frames, function.start);
 		look_up(&frames, middle);
 		look_up(&frames, function.end - 1);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/output/dsos.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "base/cleanup.h"
+#include "binary/identity.h"
 #include "files.h"
 #include "test.h"
 
@@ -88,6 +91,22 @@ TEST(anonymous_devices_are_not_compared)
 		ck_assert_int_eq(dsos.known.count || dsos.contents.count, anonymous);
 		dsos_deinit(&dsos);
 	}
+}
+
+/* Its build-id is not that of the file that has its path now. */
+TEST(a_replaced_file_is_stated)
+{
+	struct dsos dsos = {0};
+	struct stat status;
+	files_run("cp /bin/sh mapped");
+	CLEANUP_CLOSE int fd = open(files_path("mapped"), O_RDONLY);
+	ck_assert(!fstat(fd, &status));
+	status.st_ino++;
+	add_file_of(&dsos, &status, files_path("mapped"));
+	ok_or_fail(dsos_complete(&dsos, NULL));
+	ck_assert_uint_eq(dsos.known.count, 0);
+	ck_assert_int_eq(dsos.contents.count > 0, !identity_inode_unreliable(fd));
+	dsos_deinit(&dsos);
 }
 
 TEST(the_table_has_a_limit_of_files)

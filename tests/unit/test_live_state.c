@@ -133,8 +133,8 @@ static void check(const struct machine *machine, const struct machine *whole, ui
 		uint32_t view = machine_view(machine, pid, time_ns);
 		for (uint32_t tid = pid; tid <= pid + 1000; tid += 1000)
 			if (tid == pid || world->thread[pid])
-				ck_assert_str_eq(machine_comm(whole, pid, tid, time_ns),
-						 machine_comm(machine, pid, tid, time_ns));
+				ck_assert_str_eq(machine_span(whole, pid, tid, time_ns).comm,
+						 machine_span(machine, pid, tid, time_ns).comm);
 		for (uint64_t page = 0; page < PAGES; page++) {
 			char name[32];
 			struct location got = machine_locate(machine, view, PERF_RECORD_MISC_USER,

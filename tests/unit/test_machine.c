@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "record/content.h"
 #include "record/kept.h"
 #include "record/types.h"
 #include "test.h"
@@ -113,8 +114,8 @@ TEST(records_may_come_in_any_order)
 	leads_to(machine, 7, 29, 0x1234, "old.so", 0x234);
 	leads_to(machine, 7, 30, 0x1234, "new.so", 0x234);
 	leads_to(machine, 7, UINT64_MAX, 0x1234, "new.so", 0x234);
-	ck_assert_str_eq(machine_comm(machine, 7, 7, 19), "first");
-	ck_assert_str_eq(machine_comm(machine, 7, 7, 20), "later");
+	ck_assert_str_eq(machine_span(machine, 7, 7, 19).comm, "first");
+	ck_assert_str_eq(machine_span(machine, 7, 7, 20).comm, "later");
 	machine_free(machine);
 }
 
@@ -136,8 +137,8 @@ TEST(a_fork_has_its_parents_past_and_no_more)
 	leads_nowhere(machine, 1, 40, 0x6000);
 	leads_to(machine, 1, 40, 0x5000, "of-parent.so", 0);
 	leads_to(machine, 2, 40, 0x6000, "of-child.so", 0);
-	ck_assert_str_eq(machine_comm(machine, 2, 2, 10), "parent");
-	ck_assert_str_eq(machine_comm(machine, 2, 2, 9), ":2");
+	ck_assert_str_eq(machine_span(machine, 2, 2, 10).comm, "parent");
+	ck_assert_str_eq(machine_span(machine, 2, 2, 9).comm, ":2");
 	machine_free(machine);
 }
 
@@ -181,6 +182,24 @@ TEST(a_mapping_with_a_guests_mode_is_the_processs)
 	machine_free(machine);
 }
 
+TEST(a_guests_kernel_is_another_module)
+{
+	struct machine *machine = machine_or_fail();
+	const uint16_t modes[] = {PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_GUEST_KERNEL};
+	struct sp_record record = at(PERF_RECORD_MMAP, 0);
+	record.mmap = (struct sp_mmap){.pid = UINT32_MAX, .start = 0xffffffffc0000000,
+				       .size = 0x1000, .filename = "[nf_tables]"};
+	for (size_t i = 0; i < 2; i++) {
+		record.misc = modes[i];
+		ok_or_fail(machine_add(machine, &record));
+	}
+	ok_or_fail(machine_seal(machine));
+	for (size_t i = 0; i < 2; i++)
+		ck_assert(machine_locate(machine, 0, modes[i], 0xffffffffc0000000)
+				  .module->is_guest == (i == 1));
+	machine_free(machine);
+}
+
 TEST(a_fork_that_changes_nothing_shares_its_parents_view)
 {
 	struct machine *machine = machine_or_fail();
@@ -204,9 +223,9 @@ TEST(a_thread_is_of_its_processs_address_space)
 	ok_or_fail(machine_seal(machine));
 	leads_to(machine, 1, 30, 0x1000, "program", 0);
 	leads_to(machine, 1, 30, 0x5000, "late.so", 0);
-	ck_assert_str_eq(machine_comm(machine, 1, 11, 12), "main");
-	ck_assert_str_eq(machine_comm(machine, 1, 11, 15), "worker");
-	ck_assert_str_eq(machine_comm(machine, 1, 1, 15), "main");
+	ck_assert_str_eq(machine_span(machine, 1, 11, 12).comm, "main");
+	ck_assert_str_eq(machine_span(machine, 1, 11, 15).comm, "worker");
+	ck_assert_str_eq(machine_span(machine, 1, 1, 15).comm, "main");
 	machine_free(machine);
 }
 
@@ -223,7 +242,7 @@ TEST(exec_leaves_nothing_of_the_old_program)
 	leads_nowhere(machine, 2, 20, 0x9000);
 	leads_to(machine, 2, 21, 0x1000, "program", 0);
 	leads_to(machine, 1, 99, 0x9000, "only-in-shell.so", 0);
-	ck_assert_str_eq(machine_comm(machine, 2, 2, 20), "program");
+	ck_assert_str_eq(machine_span(machine, 2, 2, 20).comm, "program");
 	machine_free(machine);
 }
 
@@ -249,8 +268,24 @@ TEST(a_reused_pid_is_a_new_process)
 	leads_to(machine, 2, 49, 0x8000, "one", 0);
 	leads_nowhere(machine, 2, 50, 0x8000);
 	leads_to(machine, 2, 50, 0x1000, "parent", 0);
-	ck_assert_str_eq(machine_comm(machine, 2, 2, 49), "one");
-	ck_assert_str_eq(machine_comm(machine, 2, 2, 50), ":2");
+	ck_assert_str_eq(machine_span(machine, 2, 2, 49).comm, "one");
+	ck_assert_str_eq(machine_span(machine, 2, 2, 50).comm, ":2");
+	machine_free(machine);
+}
+
+/* Records of perf before Linux 4.20: the fork is not marked as older than the recording. */
+TEST(a_fork_before_the_recording_has_no_later_mappings_of_its_parent)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x4000, 0x1000, "/bin/parent");
+	fork_task(machine, 0, 1, 2, 2);
+	map(machine, 10, 1, 0x8000, 0x1000, "/lib/above.so");
+	map(machine, 20, 1, 0x1000, 0x1000, "/lib/below.so");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 2, 30, 0x4000, "parent", 0);
+	leads_nowhere(machine, 2, 30, 0x8000);
+	leads_nowhere(machine, 2, 30, 0x1000);
+	leads_to(machine, 1, 30, 0x1000, "below.so", 0);
 	machine_free(machine);
 }
 
@@ -332,6 +367,8 @@ TEST(the_runtime_of_a_process_is_what_it_mapped_last)
 	map(machine, 0, 1, 0x7000, 0x1000, "/usr/bin/python3.11");
 	map(machine, 1, 1, 0x9000, 0x1000, "/usr/lib/jvm/lib/server/libjvm.so");
 	map(machine, 0, 4, 0x7000, 0x1000, "/usr/bin/node-gyp");
+	map(machine, 0, 6, 0x7000, 0x1000, "/usr/bin/luajit-2.1.0-beta3");
+	map(machine, 0, 7, 0x7000, 0x1000, "/opt/ruby/lib/libruby.so.3.3");
 	fork_task(machine, 10, 1, 2, 2);
 	fork_task(machine, 10, 1, 3, 3);
 	comm(machine, 20, 3, 3, "sh", true);
@@ -341,6 +378,8 @@ TEST(the_runtime_of_a_process_is_what_it_mapped_last)
 	ck_assert_ptr_null(machine_runtime(machine, 3));
 	ck_assert_ptr_null(machine_runtime(machine, 4));
 	ck_assert_ptr_null(machine_runtime(machine, 5));
+	ck_assert_str_eq(machine_runtime(machine, 6)->name, "Lua");
+	ck_assert_str_eq(machine_runtime(machine, 7)->name, "Ruby");
 	machine_free(machine);
 }
 
@@ -433,7 +472,7 @@ TEST(spans_say_how_long_they_hold)
 			ck_assert_uint_eq(span.from_ns, bounds[i]);
 			ck_assert_uint_eq(span.until_ns, bounds[i + 1]);
 			ck_assert_uint_eq(span.view, machine_view(machine, 1, time));
-			ck_assert_str_eq(span.comm, machine_comm(machine, 1, 1, time));
+			ck_assert_str_eq(span.comm, machine_span(machine, 1, 1, time).comm);
 		}
 	machine_free(machine);
 }
@@ -574,8 +613,8 @@ TEST(processes_of_other_pid_namespaces_are_not_told_apart)
 	leads_nowhere(machine, UINT32_MAX, 25, 0x1000);
 	leads_to(machine, 4, 15, 0x5800, "inside", 0x800);
 	leads_nowhere(machine, 4, 15, 0x1000);
-	ck_assert_str_eq(machine_comm(machine, 0, 0, 15), ":0");
-	ck_assert_str_eq(machine_comm(machine, 0, 0, 25), ":0");
+	ck_assert_str_eq(machine_span(machine, 0, 0, 15).comm, ":0");
+	ck_assert_str_eq(machine_span(machine, 0, 0, 25).comm, ":0");
 	const struct module *kernel =
 		machine_locate(machine, machine_view(machine, 0, 15), PERF_RECORD_MISC_KERNEL,
 			       0xffffffff81000010).module;
@@ -678,6 +717,55 @@ TEST(build_ids_of_the_header_go_to_their_modules)
 	machine_free(machine);
 }
 
+/* perf before Linux 5.12 fills build-ids of lld, which have 8 bytes, with zeros. */
+TEST(build_ids_of_the_header_may_be_filled_with_zeros)
+{
+	static const uint8_t sizes[] = {8, 16, 20};
+	struct machine *machine = machine_or_fail();
+	for (size_t i = 0; i < 3; i++) {
+		char name[] = "/lib/0.so";
+		name[5] += i;
+		struct sp_record record = at(SP_RECORD_HEADER_BUILD_ID, 0);
+		record.misc = PERF_RECORD_MISC_USER;
+		record.build_id = (struct sp_build_id){.filename = name, .build_id_size = 20};
+		memset(record.build_id.build_id, 7, sizes[i]);
+		ok_or_fail(machine_add(machine, &record));
+		map(machine, 0, 1, 0x1000 * (i + 1), 0x1000, name);
+	}
+	ok_or_fail(machine_seal(machine));
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(find(machine, 1, 0, 0x1000 * (i + 1)).module->build_id_size,
+				  sizes[i]);
+	machine_free(machine);
+}
+
+/* The build-id is that of the file that has the path now. */
+TEST(a_replaced_file_has_no_build_id_by_its_path)
+{
+	struct machine *machine = machine_or_fail();
+	const struct file_content replaced = {.path = "/lib/a.so", .ino = 41};
+	struct record_buffer buffer = {0};
+	ok_or_fail(record_encode_content(&buffer, &replaced));
+	struct sp_record note = at(SP_RECORD_EVENT_UPDATE, 0);
+	note.event_update.kind = CONTENT_KIND;
+	note.event_update.data = (struct sp_bytes){buffer.items + 24, buffer.count - 24};
+	ok_or_fail(machine_add(machine, &note));
+	for (uint64_t ino = 41; ino < 43; ino++) {
+		struct sp_record record = at(PERF_RECORD_MMAP2, 0);
+		record.mmap = (struct sp_mmap){.pid = 1, .tid = 1, .start = 0x1000 * ino,
+					       .size = 0x1000, .ino = ino,
+					       .filename = "/lib/a.so",
+					       .prot = PROT_READ | PROT_EXEC};
+		ok_or_fail(machine_add(machine, &record));
+	}
+	build_id(machine, PERF_RECORD_MISC_USER, "/lib/a.so", 1);
+	ok_or_fail(machine_seal(machine));
+	vec_deinit(&buffer);
+	ck_assert_uint_eq(find(machine, 1, 0, 41 * 0x1000).module->build_id_size, 0);
+	ck_assert_uint_eq(find(machine, 1, 0, 42 * 0x1000).module->build_id_size, 20);
+	machine_free(machine);
+}
+
 TEST(a_module_is_one_object_for_all_its_mappings)
 {
 	struct machine *machine = machine_or_fail();
@@ -721,8 +809,8 @@ TEST(contradicting_records_do_no_harm)
 	ok_or_fail(machine_seal(machine));
 	leads_nowhere(machine, 1, 0, 0x1000);
 	leads_to(machine, 1, 0, UINT64_MAX - 1, "wraps", 0xffe);
-	ck_assert_str_eq(machine_comm(machine, 5, UINT32_MAX - 1, 0), ":-2");
-	ck_assert_str_eq(machine_comm(machine, 0, 0, 0), "swapper");
+	ck_assert_str_eq(machine_span(machine, 5, UINT32_MAX - 1, 0).comm, ":-2");
+	ck_assert_str_eq(machine_span(machine, 0, 0, 0).comm, "swapper");
 	struct sp_record late = at(PERF_RECORD_COMM, 0);
 	late.comm.comm = "late";
 	fails_with(SP_ERROR_INVALID, machine_add(machine, &late));
@@ -736,7 +824,7 @@ static void *ask(void *arg)
 	char name[16];
 	for (uint32_t tid = 1000; tid < 3000; tid++) {
 		snprintf(name, sizeof(name), ":%d", (int)tid);
-		wrong += strcmp(machine_comm(machine, 1, tid, 0), name) != 0;
+		wrong += strcmp(machine_span(machine, 1, tid, 0).comm, name) != 0;
 		wrong += !find(machine, 1, tid, 0x1000).module;
 	}
 	return (void *)wrong;

@@ -6,11 +6,22 @@
 #include <string.h>
 #include "symbol/perfmap.h"
 
-static struct perfmap *parse(const char *text)
+/* A map of the text's first `size` bytes. `more` has what is known of it; its text is replaced. */
+static struct perfmap *parse_known(const char *text, size_t size, struct perfmap_text more)
 {
 	struct perfmap *map = NULL;
-	ok_or_fail(perfmap_parse(text, strlen(text), &map));
+	more.text = malloc(size + 1);
+	ck_assert_ptr_nonnull(more.text);
+	memcpy(more.text, text, size);
+	more.size = size;
+	more.memory = UINT64_MAX;
+	ok_or_fail(perfmap_take(&more, &map));
 	return map;
+}
+
+static struct perfmap *parse(const char *text)
+{
+	return parse_known(text, strlen(text), (struct perfmap_text){0});
 }
 
 static const char *name_at(const struct perfmap *map, uint64_t ip)
@@ -53,8 +64,7 @@ TEST(perfmap_that_grows)
 {
 	static const char text[] = "1000 100 alpha\n1000 100 beta\n2000 1000 gamma\n";
 	for (size_t size = 0; size < sizeof(text); size++) {
-		struct perfmap *map = NULL;
-		ok_or_fail(perfmap_parse(text, size, &map));
+		struct perfmap *map = parse_known(text, size, (struct perfmap_text){0});
 		ck_assert_str_eq(name_at(map, 0x1080), size < 15 ? "-" : size < 29 ? "alpha" : "beta");
 		ck_assert_str_eq(name_at(map, 0x2008), size + 1 < sizeof(text) ? "-" : "gamma");
 		perfmap_free(map);
@@ -141,19 +151,6 @@ TEST(perfmap_lines_without_a_size)
 	perfmap_free(map);
 }
 
-/* A map of the text's first `size` bytes. `more` has what is known of it; its text is replaced. */
-static struct perfmap *parse_known(const char *text, size_t size, struct perfmap_text more)
-{
-	struct perfmap *map = NULL;
-	more.text = malloc(size + 1);
-	ck_assert_ptr_nonnull(more.text);
-	memcpy(more.text, text, size);
-	more.size = size;
-	more.memory = UINT64_MAX;
-	ok_or_fail(perfmap_take(&more, &map));
-	return map;
-}
-
 /* After its process has ended, no line is half written. */
 TEST(perfmap_that_is_whole)
 {
@@ -211,6 +208,16 @@ TEST(perfmap_marks_give_times)
 		.marks = marks, .mark_count = 1, .inherited = true, .from_ns = 7});
 	ck_assert_uint_eq(perfmap_timed_count(map), 2);
 	ck_assert_uint_eq(perfmap_timed(map, 1).time_ns, 7);
+	perfmap_free(map);
+}
+
+/* An entry that has ended hides the others. */
+TEST(perfmap_is_ambiguous_after_the_end_of_another_entry)
+{
+	struct perfmap *map = parse("1025 fdb old\n1000 30 ended\n1020 e0 new\n1050 10 short\n");
+	ck_assert_str_eq(name_at(map, 0x1070), "new");
+	ck_assert(perfmap_is_ambiguous(map, 0x1070));
+	ck_assert(!perfmap_is_ambiguous(map, 0x1010));
 	perfmap_free(map);
 }
 

@@ -199,6 +199,18 @@ TEST(kernel_without_a_recorded_address)
 	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "KASLR");
 }
 
+/* perf kvm records the guest's mappings as the kernel's, with its _text. */
+TEST(kernel_of_a_virtual_machine_is_not_this_one)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	k.r.module.path = "[guest.kernel.kallsyms]";
+	k.r.module.is_guest = true;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "virtual machine");
+}
+
 /* The same release is another build on another host. */
 TEST(kernel_of_another_host_needs_a_build_id)
 {
@@ -328,6 +340,15 @@ TEST(kernel_by_a_given_kallsyms)
 	use_module(&k);
 	again(&k);
 	resolving_expect(&k.r, MODULE + 0x44, "mod_work");
+	/* The kernel was elsewhere, and so was the module. */
+	struct module kernel = {.reference = TEXT + 0x1000000, .reference_symbol = "_text"};
+	k.r.options.kernel = &kernel;
+	again(&k);
+	resolving_expect(&k.r, MODULE + 0x44, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "another boot");
+	kernel.reference = TEXT;
+	again(&k);
+	resolving_expect(&k.r, MODULE + 0x44, "mod_work");
 	k.r.options.kallsyms = files_path("missing");
 	again(&k);
 	resolving_expect(&k.r, MODULE + 0x44, NULL);
@@ -433,7 +454,11 @@ TEST(kernel_module_by_its_zstd_file)
 static void link_vmlinux(const char *flags)
 {
 	files_run("cat >k.c <<'END'\n"
+		  "#ifdef HIDDEN\n"
+		  "__asm__(\".globl _text\\n\\t.hidden _text\\n_text:\");\n"
+		  "#else\n"
 		  "__asm__(\".globl _text\\n\\t.set _text, first\");\n"
+		  "#endif\n"
 		  "int first(void) { return 1; }\n"
 		  "int vm_work(int x) { return x * first(); }\n"
 		  "END\n"
@@ -503,6 +528,20 @@ TEST(kernel_by_a_given_vmlinux)
 	resolving_expect(&k.r, at + 1, NULL);
 }
 
+/* Early code of arm64 and x86 declares _text hidden. */
+TEST(kernel_with_a_hidden_reference_symbol)
+{
+	KERNEL k;
+	uint8_t build_id[20];
+	kernel_init(&k, kallsyms);
+	link_vmlinux("-DHIDDEN");
+	use_vmlinux(&k, build_id);
+	k.r.options.vmlinux = files_path("vmlinux");
+	again(&k);
+	resolving_expect(&k.r, TEXT + offset_within("vm_work"), "vm_work");
+	resolving_problem(&k.r, RESOLVER_OK, NULL);
+}
+
 /* Lines come from the given vmlinux, whatever the kernel's offset was. */
 TEST(kernel_lines_by_a_given_vmlinux)
 {
@@ -549,6 +588,19 @@ TEST(kernel_by_a_vmlinux_that_was_found)
 	again(&k);
 	resolving_expect(&k.r, at + 1, "vm_work");
 	resolving_problem(&k.r, RESOLVER_OK, NULL);
+	/* Without the recorded address, its own addresses are not the recorded ones. */
+	char *text = files_output("nm vmlinux | awk '$3 == \"vm_work\" { print $1 }'");
+	uint64_t linked = strtoull(text, NULL, 16);
+	k.r.module.reference = 0;
+	again(&k);
+	resolving_expect(&k.r, linked, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, NULL);
+	k.r.options.vmlinux = files_path("vmlinux");
+	again(&k);
+	resolving_expect(&k.r, linked, "vm_work");
+	resolving_problem(&k.r, RESOLVER_UNPROVEN, "KASLR");
+	k.r.options.vmlinux = NULL;
+	k.r.module.reference = TEXT;
 	/* One of another build is not. */
 	link_vmlinux("-O2 -DOTHER -Wl,-z,noseparate-code");
 	files_run("cp vmlinux symfs/boot/vmlinux-6.1.0-test");

@@ -110,8 +110,8 @@ static void compare(struct found *a, struct found *b)
 		ck_assert_uint_eq(sp_losses_moment(a->sideband.losses, i)->lost,
 				  sp_losses_moment(b->sideband.losses, i)->lost);
 	for (uint32_t i = 0; i < RECORDS; i++)
-		ck_assert_str_eq(machine_comm(a->machine, i, i, 5000),
-				 machine_comm(b->machine, i, i, 5000));
+		ck_assert_str_eq(machine_span(a->machine, i, i, 5000).comm,
+				 machine_span(b->machine, i, i, 5000).comm);
 	ck_assert_uint_eq(sp_reader_damage_count(a->reader), sp_reader_damage_count(b->reader));
 	for (size_t i = 0; i < sp_reader_damage_count(a->reader); i++) {
 		ck_assert_uint_eq(sp_reader_damage(a->reader, i)->offset,

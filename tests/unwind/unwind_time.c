@@ -49,7 +49,7 @@ static void print_stack(struct dumps *dumps, const struct dump *dump,
 static void print_folded(struct dumps *dumps, struct resolver *resolver, const struct dump *dump,
 			 const struct unwind_frame *frames, const struct unwind_result *result)
 {
-	printf("%s", machine_comm(dumps->machine, dump->pid, dump->tid, dump->time_ns));
+	printf("%s", machine_span(dumps->machine, dump->pid, dump->tid, dump->time_ns).comm);
 	if (result->end != UNWIND_COMPLETE)
 		printf(";[truncated: %s]", ends[result->end]);
 	for (size_t i = result->count; i-- > 0;) {

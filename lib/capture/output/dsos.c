@@ -135,9 +135,12 @@ struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes, size_
 	return error;
 }
 
-/* Opens the mapped file; NULL if its path in `root` (NULL: here) has another file now. */
+/*
+ * Opens the mapped file; NULL if its path in `root` (NULL: here) has no or another file now. Sets
+ * *replaced_ret if that is certainly another one.
+ */
 static struct image *open_mapped(struct proxies *proxies, const char *root,
-				 const struct dso_unknown *unknown)
+				 const struct dso_unknown *unknown, bool *replaced_ret)
 {
 	struct image *image;
 	struct sp_error *error = image_open_guarded(proxies, root, unknown->path, &image);
@@ -149,23 +152,27 @@ static struct image *open_mapped(struct proxies *proxies, const char *root,
 	if (image->inode == unknown->ino &&
 	    (!major(image->device) || image->device == makedev(unknown->maj, unknown->min)))
 		return image;
+	*replaced_ret |= image->inode != unknown->ino && !identity_inode_unreliable(image->fd);
 	image_free(image);
 	return NULL;
 }
 
-/* Adds a file's hash, unless it cannot be read, or its path is too long for a record. */
+/*
+ * Adds a file's size and hash, unless it cannot be read, or its path is too long for a record.
+ * `image` NULL: the path has another file, which size 0 states.
+ */
 static struct sp_error *add_content(struct dsos *dsos, const struct dso_unknown *unknown,
 				    const struct image *image, uint64_t *left)
 {
 	struct file_content content = {
 		.path = unknown->path,
-		.size = image->size,
+		.size = image ? image->size : 0,
 		.ino = unknown->ino,
 		.maj = unknown->maj,
 		.min = unknown->min,
 	};
-	uint64_t hashed = image->size < CONTENT_HASHED ? image->size : CONTENT_HASHED;
-	if (hashed > *left || !identity_hash(image, &content.hash))
+	uint64_t hashed = content.size < CONTENT_HASHED ? content.size : CONTENT_HASHED;
+	if (hashed > *left || (image && !identity_hash(image, &content.hash)))
 		return NULL;
 	*left -= hashed;
 	struct sp_error *error = record_encode_content(&dsos->contents, &content);
@@ -186,13 +193,14 @@ struct sp_error *dsos_complete(struct dsos *dsos, struct proxies *proxies)
 		/* The process may have a mount namespace of its own, as long as it lives. */
 		char root[32];
 		snprintf(root, sizeof(root), "/proc/%u/root", unknown->pid);
+		bool replaced = false;
 		CLEANUP(cleanup_image_free)
-		struct image *image = open_mapped(proxies, root, unknown) ?:
-				      open_mapped(proxies, NULL, unknown);
+		struct image *image = open_mapped(proxies, root, unknown, &replaced) ?:
+				      open_mapped(proxies, NULL, unknown, &replaced);
 		gone += !image;
 		if (image && image->build_id_size)
 			error = add_known(dsos, image->build_id, image->build_id_size, unknown->path);
-		else if (image)
+		else if (image || replaced)
 			error = add_content(dsos, unknown, image, &left);
 	}
 	dsos->unknown.count = 0;
