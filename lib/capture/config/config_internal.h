@@ -20,16 +20,24 @@ static inline uint64_t config_freq_hz(const struct capture_options *options)
 	       : options->sampling.period ? 0 : DEFAULT_FREQ_HZ;
 }
 
-/* Steps of config_list_events(). */
+/*
+ * First step of config_list_events(): appends the events of the options' lists with their filters,
+ * or the default event. --all-user and --all-kernel apply to events without modes of their own.
+ */
 struct sp_error *events_parse(struct capture_events *events, const struct sp_ctx *ctx,
 			      const struct capture_options *options) SP_MUST_CHECK;
+
+/* Second step: opens the requested control groups, one for each event, or one for all. */
 struct sp_error *events_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
 				     const struct capture_options *options) SP_MUST_CHECK;
+
+/* Also closes the control groups. */
 void events_deinit(struct capture_events *events);
 
 /* Adds the events of waits, without filters. */
 struct sp_error *events_add_waits(struct capture_events *events, const struct sp_ctx *ctx,
-				  const struct capture_options *options, struct off_cpu *ret) SP_MUST_CHECK;
+				  const struct capture_options *options,
+				  struct off_cpu *ret) SP_MUST_CHECK;
 
 /*
  * Adds the dummy event that has the SWITCH records, if waits have not added it. Their rings are
