@@ -485,10 +485,16 @@ static void add_unread(const struct analysis_view *view, const struct missing *m
 	}
 }
 
-static void find_missing_lines(const struct analysis_view *view, const struct whole *whole)
+/*
+ * Adds findings about debug information, if the analysis reads it: damaged files, and, if it shows
+ * lines, samples without one.
+ */
+static void find_debug_problems(const struct analysis_view *view, const struct whole *whole)
 {
 	size_t modules = machine_module_count(view->read->machine);
 	const bool *keys = view->work->keys->rows;
+	bool shows_lines =
+		keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE] || view->work->options->tree.lines;
 	if (!view->names->locked.finder.has)
 		return;
 	CLEANUP_FREE struct missing *unlined = calloc(modules + 1, sizeof(*unlined));
@@ -496,10 +502,8 @@ static void find_missing_lines(const struct analysis_view *view, const struct wh
 	if (!finding_need(view, unlined && all))
 		return;
 	count_unlined(view, unlined, all);
-	bool lines =
-		keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE] || view->work->options->tree.lines;
 	add_damaged(view, whole, all);
-	if (lines)
+	if (shows_lines)
 		add_unlined(view, whole, unlined);
 }
 
@@ -540,7 +544,7 @@ void find_symbols(const struct analysis_view *view)
 	add_modules(view, &whole, &problems_found);
 	add_unread(view, missing);
 	find_unproven(view, &whole);
-	find_missing_lines(view, &whole);
+	find_debug_problems(view, &whole);
 	vec_deinit(&problems_found);
 	u64map_deinit(&problems_found.index_of);
 }
