@@ -11,7 +11,8 @@
 
 static bool wants_area(const struct capture_options *options)
 {
-	return options->buffers.aux_bytes || options->buffers.snapshot || options->buffers.aux_sample_bytes;
+	return options->buffers.aux_bytes || options->buffers.snapshot ||
+	       options->buffers.aux_sample_bytes;
 }
 
 /* Explains that no event has the requested area. */
@@ -37,9 +38,12 @@ static uint64_t area_bytes(uint64_t page_size, uint64_t requested)
 	return size;
 }
 
-/* The kernel copies parts of the area of the group's leader into samples. */
-static struct sp_error *sample_area(struct event_specs *specs, const struct auxtrace_pmu *pmu,
-				    uint32_t bytes, size_t index)
+/*
+ * Makes the tracing event the leader of all others: the kernel copies parts of the leader's area
+ * into samples.
+ */
+static struct sp_error *lead_samples(struct event_specs *specs, const struct auxtrace_pmu *pmu,
+				     uint32_t bytes, size_t index)
 {
 	if (specs->count < 2)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "--aux-sample: nothing is sampled"),
@@ -103,7 +107,7 @@ struct sp_error *aux_areas_find(struct aux_areas *areas, const struct sp_ctx *ct
 	if (areas->sampled && areas->snapshot)
 		return error_new(SP_ERROR_INVALID, "--aux-sample and --snapshot cannot be combined");
 	return areas->sampled
-		       ? sample_area(specs, &areas->pmu, options->buffers.aux_sample_bytes, index)
+		       ? lead_samples(specs, &areas->pmu, options->buffers.aux_sample_bytes, index)
 		       : NULL;
 }
 

@@ -23,9 +23,10 @@ struct aux_areas {
 };
 
 /*
- * Finds the tracing event among the specs, sets its period and attr, and chooses the size of its areas. Fails
- * with SP_ERROR_INVALID or SP_ERROR_UNSUPPORTED if options need an area and no event has one, or if they
- * contradict each other.
+ * Finds the tracing event among the specs, sets its period and attr, and chooses the size of its
+ * areas. With --aux-sample, it becomes the leader of all other events. Fails with SP_ERROR_INVALID
+ * or SP_ERROR_UNSUPPORTED if options need an area and no event has one, or if they contradict each
+ * other.
  */
 struct sp_error *aux_areas_find(struct aux_areas *areas, const struct sp_ctx *ctx,
 				const struct capture_options *options, uint64_t page_size,
