@@ -71,7 +71,7 @@ bool stack_dump_layout_make(const struct perf_event_attr *attr, uint64_t kept, c
 
 void stack_dump_file_attr(struct perf_event_attr *attr, uint64_t kept)
 {
-	/* Events without such samples, such as dummies, do not change. */
+	/* Dummies and others have no stack copies. */
 	if (attr->sample_type & PERF_SAMPLE_STACK_USER) {
 		attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
 		attr->sample_type |= kept ? PERF_SAMPLE_REGS_USER : 0;

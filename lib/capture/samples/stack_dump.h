@@ -31,7 +31,10 @@ struct stack_dump_layout {
 bool stack_dump_layout_make(const struct perf_event_attr *attr, uint64_t kept, const char *machine,
 			    struct stack_dump_layout *ret);
 
-/* Converts an attr to that of the encoded records. */
+/*
+ * Converts an attr to that of the encoded records: with a whole call chain, with the registers
+ * `kept`, and without stack copies.
+ */
 void stack_dump_file_attr(struct perf_event_attr *attr, uint64_t kept);
 
 /* The parts of a sample, by their places in the ring. */
