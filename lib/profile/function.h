@@ -92,8 +92,9 @@ const char *functions_address(struct functions *functions, uint64_t address);
 const char *functions_hex(struct functions *functions, const uint8_t *bytes, size_t size);
 
 /*
- * Returns the text that stands for the dso of these facts in all functions; NULL when out of
- * memory.
+ * Adds a dso, whose `text` is not used. Returns the pointer that identifies it in all functions:
+ * equal for all facts that are the same file; NULL when out of memory. Each call adds an entry, so
+ * call it once for each module.
  */
 const char *functions_dso(struct functions *functions, const struct dso *facts);
 
