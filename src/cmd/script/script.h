@@ -132,8 +132,9 @@ void script_put_json(struct printer *printer, const struct sp_script_item *item)
 void script_put_dump(struct printer *printer, const struct sp_script_item *item);
 
 /*
- * Returns the event that gives an item its name and fields. As in perf, records without an id, or
- * with id 0, belong to the first event: the recorder synthesized them. NULL: the event is unknown.
+ * Returns the event that gives an item its name and fields; NULL if it is unknown. As in perf,
+ * records with id 0 have the first event: the recorder synthesized them. If the first event has no
+ * sample_id_all, all records except samples have the first event, too.
  */
 const struct sp_event *script_event_of(const struct printer *printer,
 				       const struct sp_script_item *item);
