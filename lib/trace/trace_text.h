@@ -5,11 +5,10 @@
 #include "base/vec.h"
 #include "trace/value.h"
 
-/* Text that grows up to a limit, and bytes as text: masks, and the kernel's "%pI4" and others. */
-
 /* Limit of the text of an empty sample. */
 #define TEXT_LEAST 65536
 
+/* Text that grows up to a limit. */
 struct trace_text {
 	VEC(char) chars; /* with a final NUL */
 	size_t most;     /* limit of the characters */
