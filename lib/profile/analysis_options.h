@@ -18,8 +18,9 @@ struct analysis_options {
 };
 
 /*
- * Copies the groups of options, and sets the default keys if none are given. Fails as sized_copy()
- * does.
+ * Copies the groups of options, and sets default keys and the default limit of a timeline if none
+ * are given. Fails as sized_copy() does, and with SP_ERROR_INVALID for an unknown key, or for a
+ * timeline without a tree of callers.
  */
 struct sp_error *analysis_options_copy(struct analysis_options *ret,
 				       const struct sp_analysis_options *options) SP_MUST_CHECK;
