@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sorts records by time. A recording is nearly sorted: ring buffers are drained one after the other, so
- * runs of different CPUs' records follow each other and cover about the same time. Ascending runs are
- * merged in pairs, and of each pair only the overlapping part.
+ * Sorts records by time. A recording is nearly sorted: ring buffers are drained one after the
+ * other, so runs of different CPUs' records follow each other and cover about the same time.
+ * Ascending runs are merged in pairs, and of each pair only the overlapping part.
  */
 #include "script/order.h"
 
@@ -18,8 +18,7 @@
 
 #define RANGE_SIZE ((uint64_t)16 << 20)
 
-/* Values of ref.time_ns: a record without a time, and a FINISHED_ROUND record, which is not shown.
- */
+/* Values of ref.time_ns: a record without a time, and a FINISHED_ROUND, which is not shown. */
 #define TIME_NONE UINT64_MAX
 #define TIME_ROUND (UINT64_MAX - 1)
 
@@ -49,7 +48,8 @@ static bool type_is_wanted(const struct sp_script_options *options, uint32_t typ
 		return options->samples != SP_OFF;
 	if (type < RECORD_USER_TYPES)
 		return options->kernel_types >> type & 1;
-	return type < 2 * RECORD_USER_TYPES && options->user_types >> (type - RECORD_USER_TYPES) & 1;
+	return type < 2 * RECORD_USER_TYPES &&
+	       options->user_types >> (type - RECORD_USER_TYPES) & 1;
 }
 
 /* Whether a sample passes the filters that need only the sample: event, pid and tid. */
@@ -70,8 +70,8 @@ static bool sample_passes(const struct order_reader *reading, const struct sp_re
 }
 
 /* Whether a record passes the filters. *time_ret is its time, or TIME_NONE. */
-static bool is_told(const struct order_reader *reading, const struct sp_record *record,
-		    uint64_t *time_ret)
+static bool record_passes(const struct order_reader *reading, const struct sp_record *record,
+			  uint64_t *time_ret)
 {
 	const struct sp_script_options *options = reading->request->options;
 	bool sample = record->type == PERF_RECORD_SAMPLE;
@@ -86,29 +86,30 @@ static bool is_told(const struct order_reader *reading, const struct sp_record *
 	return !sample || options->tell_all || filter_time(options->filter, from.time_ns);
 }
 
-static bool add(struct order *order, const struct raw_record *raw, uint64_t time_ns)
+static bool add_ref(struct order *order, const struct raw_record *raw, uint64_t time_ns)
 {
 	return vec_append(order, (struct record_ref){.time_ns = time_ns,
 						     .offset = raw->offset & (UINT64_MAX >> 16),
 						     .size = raw->size & UINT16_MAX});
 }
 
-static struct sp_error *look_at(const struct order_reader *reading, struct walker *walker,
-				struct decoder *decoder, const struct raw_record *raw,
-				struct order *found)
+/* Adds a record that passes the filters, or the end of a round. */
+static struct sp_error *add_record(const struct order_reader *reading, struct walker *walker,
+				   struct decoder *decoder, const struct raw_record *raw,
+				   struct order *found)
 {
 	struct sp_record record;
 	uint64_t time_ns;
-	if (raw->type == SP_RECORD_FINISHED_ROUND && !add(found, raw, TIME_ROUND))
+	if (raw->type == SP_RECORD_FINISHED_ROUND && !add_ref(found, raw, TIME_ROUND))
 		return error_no_memory();
 	if (!type_is_wanted(reading->request->options, raw->type))
 		return NULL;
 	struct sp_error *error = decoder_decode(decoder, raw, &record);
 	if (!error)
 		walker_set_excess(walker, raw, decoder_excess(decoder));
-	if (error || !is_told(reading, &record, &time_ns))
+	if (error || !record_passes(reading, &record, &time_ns))
 		return error;
-	return add(found, raw, time_ns) ? NULL : error_no_memory();
+	return add_ref(found, raw, time_ns) ? NULL : error_no_memory();
 }
 
 static struct sp_error *read_part(const struct order_reader *reading, struct file_part *part)
@@ -126,7 +127,7 @@ static struct sp_error *read_part(const struct order_reader *reading, struct fil
 		if (!error && !raw.bytes)
 			break;
 		if (!error)
-			error = look_at(reading, walker, decoder, &raw, &part->found);
+			error = add_record(reading, walker, decoder, &raw, &part->found);
 		if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
 			reader_add_damage(reader, at, error);
 			error = NULL;
@@ -164,7 +165,7 @@ static struct file_part *make_parts(const struct order_request *request, size_t 
  * end of a round perf flushes the records up to the end of the previous round. Removes the rounds'
  * ends.
  */
-static void date(struct record_ref *items, size_t *count)
+static void set_missing_times(struct record_ref *items, size_t *count)
 {
 	uint64_t due = 0, last_round = 0, latest = 0;
 	size_t kept = 0;
@@ -299,6 +300,6 @@ struct sp_error *order_make(struct order *order, const struct order_request *req
 								request->threads,
 			     read_parts, &reading);
 	TRY(join(order, parts, reading.count));
-	date(order->items, &order->count);
+	set_missing_times(order->items, &order->count);
 	return order_sort(order->items, order->count) ? NULL : error_no_memory();
 }
