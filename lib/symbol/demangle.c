@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Demangles with libiberty, as perf and binutils do, so that names are the same. Its callback interface
- * allocates only stack memory. libiberty cannot be stopped, and 20 bytes of back references can expand
- * to gigabytes, so the callback leaves it by longjmp() when the name gets too long.
+ * Demangles with libiberty, as perf and binutils do, so that names are the same. Its callback
+ * interface allocates only stack memory. libiberty cannot be stopped, and 20 bytes of back
+ * references can expand to gigabytes, so the callback leaves it by longjmp() when the name gets too
+ * long.
  */
 #include "symbol/demangle.h"
 
@@ -74,7 +75,8 @@ static void collect(const char *text, size_t size, void *arg)
 	output->size += size;
 }
 
-static bool run(const char *name, bool whole, struct demangled_text *output)
+/* Demangles a name of Rust or C++; `whole`: with parameters. False also if it gets too long. */
+static bool demangle_rust_or_cxx(const char *name, bool whole, struct demangled_text *output)
 {
 	if (setjmp(output->overflow))
 		return false;
@@ -144,7 +146,7 @@ static bool d_is_cheap(const char *name, size_t size)
 }
 
 /* Demangles a name of D. libiberty allocates it, and ends the program if memory is short. */
-static bool run_d(const char *name, struct demangled_text *output)
+static bool demangle_d(const char *name, struct demangled_text *output)
 {
 	char *text = d_is_cheap(name, strlen(name)) ? dlang_demangle(name, 0) : NULL;
 	size_t size = text ? strlen(text) : 0;
@@ -182,8 +184,9 @@ static const char *demangle_form(const char *name, bool whole, struct arena *are
 	if (suffix)
 		*suffix = '\0';
 	output.size = 0;
-	if (!(mangled[1] == 'D' ? run_d(mangled, &output) : run(mangled, whole, &output)) ||
-	    output.size + strlen(name + size) > SHOWN_MAX)
+	bool done = mangled[1] == 'D' ? demangle_d(mangled, &output)
+				      : demangle_rust_or_cxx(mangled, whole, &output);
+	if (!done || output.size + strlen(name + size) > SHOWN_MAX)
 		return NULL;
 	memcpy(output.text + output.size, name + size, strlen(name + size));
 	return arena_copy_string(arena, output.text, output.size + strlen(name + size));

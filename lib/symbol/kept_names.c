@@ -185,7 +185,7 @@ static struct sp_error *store_jit(struct sp_names *kept, const struct source_env
 	return jitdump_store(&request, kept->store, stored);
 }
 
-/* Stores a module's file, unless an earlier analysis did: a jitdump always, others if they are wanted. */
+/* Stores a module's file, unless an earlier analysis did. Only jitdumps need no `store_files`. */
 static struct sp_error *store_file(struct sp_names *kept, const struct source_env *env,
 				   const struct module *module)
 {

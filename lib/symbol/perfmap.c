@@ -333,7 +333,8 @@ static void limit_timed(struct perfmap *map)
 	map->epochs.count = 0;
 }
 
-static struct sp_error *cut(struct perfmap *map, bool all_timed)
+/* Makes the pieces, and the timed entries. `all_timed`: each entry is one. */
+static struct sp_error *divide_entries(struct perfmap *map, bool all_timed)
 {
 	uint32_t count = map->entries.count;
 	CLEANUP_FREE uint32_t *order = malloc((count ?: 1) * sizeof(*order));
@@ -364,7 +365,7 @@ struct sp_error *perfmap_take(const struct perfmap_text *text, struct perfmap **
 	if (text->size > UINT32_MAX)
 		return error_new(SP_ERROR_LIMIT, "the perf map is larger than 4 GiB");
 	TRY(parse_lines(map, text));
-	TRY(cut(map, text->inherited));
+	TRY(divide_entries(map, text->inherited));
 	*ret = take_ptr(map);
 	return NULL;
 }
