@@ -281,8 +281,8 @@ static bool use_module(struct stack_walk *walk, uint64_t ip, uint64_t *vaddr_ret
 	return walk->table || walk->entry.size;
 }
 
-/* Finds the entry that was written. */
-static int search_made(struct stack_walk *walk, unw_word_t ip, unw_proc_info_t *info, int need)
+/* Finds the entry that write_entry() made of one in .debug_frame. */
+static int search_written(struct stack_walk *walk, unw_word_t ip, unw_proc_info_t *info, int need)
 {
 	unw_dyn_info_t described = {
 		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
@@ -303,7 +303,7 @@ static int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	if (!use_module(walk, ip, &vaddr))
 		return -UNW_ENOINFO;
 	if (walk->entry.size)
-		return search_made(walk, ip, info, need);
+		return search_written(walk, ip, info, need);
 	const struct cfi_table *table = walk->table;
 	unw_dyn_info_t described = {
 		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
