@@ -326,8 +326,10 @@ static bool count_threads(struct merged *merged, const struct work *work)
 	return done;
 }
 
-/* Adds a worker's group to the merged event. Returns its index there; UINT32_MAX when out of memory
- * for its texts. */
+/*
+ * Adds a worker's group to the merged event. Returns its index there; UINT32_MAX when out of memory
+ * for its texts.
+ */
 static uint32_t add_group(struct merged *merged, const struct merged_recording *recording,
 			  const struct worker *worker, const struct group *from)
 {
