@@ -14,7 +14,7 @@
 #define ARRAYS_MAX (UINT32_C(1) << 24)
 #define TYPES_MAX (UINT32_C(1) << 26)
 
-static int call(enum bpf_cmd command, union bpf_attr *attr)
+static int bpf_call(enum bpf_cmd command, union bpf_attr *attr)
 {
 	long status = syscall(SYS_bpf, command, attr, sizeof(*attr));
 	return status < 0 ? -errno : (int)status;
@@ -23,7 +23,7 @@ static int call(enum bpf_cmd command, union bpf_attr *attr)
 int bpf_next_program(uint32_t *id)
 {
 	union bpf_attr attr = {.start_id = *id};
-	int status = call(BPF_PROG_GET_NEXT_ID, &attr);
+	int status = bpf_call(BPF_PROG_GET_NEXT_ID, &attr);
 	if (status >= 0)
 		*id = attr.next_id;
 	return status;
@@ -36,7 +36,7 @@ static bool read_info(int fd, void *info, uint32_t size)
 	attr.info.bpf_fd = fd;
 	attr.info.info_len = size;
 	attr.info.info = (uint64_t)(uintptr_t)info;
-	return call(BPF_OBJ_GET_INFO_BY_FD, &attr) >= 0;
+	return bpf_call(BPF_OBJ_GET_INFO_BY_FD, &attr) >= 0;
 }
 
 /* Arrays that perf requests, by their bit of enum perf_bpil_array_types. */
@@ -109,7 +109,7 @@ static bool request_arrays(struct bpf_program *program, uint64_t wanted,
 bool bpf_read_program(uint32_t id, uint64_t wanted, struct bpf_program *ret)
 {
 	union bpf_attr attr = {.prog_id = id};
-	CLEANUP_CLOSE int fd = call(BPF_PROG_GET_FD_BY_ID, &attr);
+	CLEANUP_CLOSE int fd = bpf_call(BPF_PROG_GET_FD_BY_ID, &attr);
 	struct bpf_prog_info counts = {0};
 	*ret = (struct bpf_program){0};
 	if (fd < 0 || !read_info(fd, &counts, sizeof(counts)) || !counts.nr_jited_ksyms ||
@@ -141,7 +141,7 @@ void bpf_program_deinit(struct bpf_program *program)
 uint8_t *bpf_read_types(uint32_t id, uint32_t *size_ret)
 {
 	union bpf_attr attr = {.btf_id = id};
-	CLEANUP_CLOSE int fd = call(BPF_BTF_GET_FD_BY_ID, &attr);
+	CLEANUP_CLOSE int fd = bpf_call(BPF_BTF_GET_FD_BY_ID, &attr);
 	struct bpf_btf_info info = {0};
 	if (fd < 0 || !read_info(fd, &info, sizeof(info)) || !info.btf_size ||
 	    info.btf_size > TYPES_MAX)
@@ -155,18 +155,18 @@ uint8_t *bpf_read_types(uint32_t id, uint32_t *size_ret)
 }
 
 /*
- * A blob has a header {u16 magic; u8 version, flags; u32 hdr_len, type_off, type_len, str_off,
+ * A BTF blob has a header {u16 magic; u8 version, flags; u32 hdr_len, type_off, type_len, str_off,
  * str_len}, consecutive types, numbered from 1, and strings. A type has {u32 name_off, info,
  * size_or_type} and the data of its kind.
  */
 
-#define MAGIC 0xeb9f
+#define BTF_MAGIC 0xeb9f
 
 /* Bytes of a kind after the common fields: once, and for each member. */
 static const struct {
 	uint8_t once, each;
 	bool known;
-} kinds[32] = {
+} btf_kinds[32] = {
 	[1] = {4, 0, true},   /* INT */
 	[2] = {0, 0, true},   /* PTR */
 	[3] = {12, 0, true},  /* ARRAY */
@@ -192,8 +192,8 @@ static const struct {
  * Sets a cursor to the part [offset, offset + size) after the header. Returns false if the blob is
  * shorter.
  */
-static bool part(const struct cursor *whole, uint32_t header, uint32_t offset, uint32_t size,
-		 struct cursor *ret)
+static bool btf_part(const struct cursor *whole, uint32_t header, uint32_t offset, uint32_t size,
+		     struct cursor *ret)
 {
 	struct cursor cursor = *whole;
 	const uint8_t *bytes;
@@ -205,28 +205,28 @@ static bool part(const struct cursor *whole, uint32_t header, uint32_t offset, u
 }
 
 /* Reads the header, and sets cursors to the types and the strings. */
-static bool parts(const void *blob, size_t size, struct cursor *types, struct cursor *strings)
+static bool btf_parts(const void *blob, size_t size, struct cursor *types, struct cursor *strings)
 {
 	struct cursor whole = cursor_make(blob, size, false, NULL, 0), cursor = whole;
 	uint16_t magic;
 	uint32_t header, type_offset, type_size, string_offset, string_size;
-	return cursor_u16(&cursor, &magic) && magic == MAGIC && cursor_skip(&cursor, 2) &&
+	return cursor_u16(&cursor, &magic) && magic == BTF_MAGIC && cursor_skip(&cursor, 2) &&
 	       cursor_u32(&cursor, &header) && cursor_u32(&cursor, &type_offset) &&
 	       cursor_u32(&cursor, &type_size) && cursor_u32(&cursor, &string_offset) &&
 	       cursor_u32(&cursor, &string_size) &&
-	       part(&whole, header, type_offset, type_size, types) &&
-	       part(&whole, header, string_offset, string_size, strings);
+	       btf_part(&whole, header, type_offset, type_size, types) &&
+	       btf_part(&whole, header, string_offset, string_size, strings);
 }
 
 /* Reads the next type. Returns false at the end, and if its kind is unknown. */
-static bool next_type(struct cursor *types, uint32_t *name_ret)
+static bool btf_next_type(struct cursor *types, uint32_t *name_ret)
 {
 	uint32_t info;
 	if (!cursor_u32(types, name_ret) || !cursor_u32(types, &info) || !cursor_skip(types, 4))
 		return false;
 	uint32_t kind = info >> 24 & 0x1f, count = info & 0xffff;
-	return kinds[kind].known &&
-	       cursor_skip(types, kinds[kind].once + (size_t)kinds[kind].each * count);
+	return btf_kinds[kind].known &&
+	       cursor_skip(types, btf_kinds[kind].once + (size_t)btf_kinds[kind].each * count);
 }
 
 const char *btf_type_name(const void *blob, size_t size, uint32_t id)
@@ -234,10 +234,10 @@ const char *btf_type_name(const void *blob, size_t size, uint32_t id)
 	struct cursor types, strings;
 	uint32_t name = 0;
 	const char *text;
-	if (!id || !parts(blob, size, &types, &strings))
+	if (!id || !btf_parts(blob, size, &types, &strings))
 		return NULL;
 	for (uint32_t i = 0; i < id; i++)
-		if (!next_type(&types, &name))
+		if (!btf_next_type(&types, &name))
 			return NULL;
 	if (!cursor_skip(&strings, name) ||
 	    !cursor_string(&strings, cursor_left(&strings), &text) || !*text)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loaded BPF programs, by bpf(2). */
+/*
+ * Loaded BPF programs, by bpf(2), and names in BTF, the kernel's type information. Only names of
+ * BPF functions are read.
+ */
 #pragma once
 
 #include <linux/bpf.h>
@@ -33,8 +36,6 @@ void bpf_program_deinit(struct bpf_program *program);
 
 /* Returns a BTF blob, which the caller frees; NULL if it cannot be read. */
 uint8_t *bpf_read_types(uint32_t id, uint32_t *size_ret);
-
-/* BTF, the kernel's type information. Only names of BPF functions are read. */
 
 /*
  * Returns the name of type `id` in a BTF blob (host byte order), a pointer into it; NULL if it has
