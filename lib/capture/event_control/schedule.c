@@ -11,6 +11,7 @@
 
 #define NS_PER_MS 1000000
 
+/* Returns whether ranges ascend without a common time. Only the last may have no end, 0. */
 static bool in_order(const struct sp_capture_schedule *schedule)
 {
 	for (size_t i = 0; i < schedule->span_count; i++) {
@@ -89,13 +90,16 @@ uint64_t schedule_next_ns(const struct schedule *schedule)
 	uint64_t ms = schedule->next & 1 ? span->end_ms : span->begin_ms;
 	if (schedule->next & 1 && !ms)
 		return 0; /* it has no end */
+	/* At least 1, because 0 is never. */
 	return schedule->begin_ns + ms * NS_PER_MS + !ms;
 }
 
 static struct sp_error *set_timer(const struct schedule *schedule)
 {
 	uint64_t ns = schedule_next_ns(schedule);
-	const struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+	const struct itimerspec when = {
+		.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)},
+	};
 	if (ns && timerfd_settime(schedule->fd, TFD_TIMER_ABSTIME, &when, NULL) < 0)
 		return error_os(errno, "cannot set a timer");
 	return NULL;

@@ -27,7 +27,10 @@ static bool is_full(const struct python_functions *functions)
 	       strtab_bytes(&functions->strings) >= STRINGS_MAX;
 }
 
-/* Names are interned. */
+/*
+ * Finds or adds a function with interned names. False when out of memory, or if there are too many
+ * functions.
+ */
 static bool add(struct python_functions *functions, const struct python_function *function,
 		uint64_t *start_ret)
 {

@@ -8,15 +8,15 @@
 #define STEP_NS 1000000
 #define NOTES_MAX 20
 
-/* Reading clocks one after the other is good for this, if nothing comes between. */
-#define LOOK_NS 20000
-#define LOOKS 5
+/* Clocks are read up to READINGS_MAX times, until one reading takes at most READING_NS. */
+#define READING_NS 20000
+#define READINGS_MAX 5
 
-/* How far it is ahead of CLOCK_MONOTONIC, modulo 2^64; the best of some looks. */
+/* Returns `clock` minus CLOCK_MONOTONIC, modulo 2^64, by the fastest of some readings. */
 static uint64_t ahead_of_monotonic(clockid_t clock)
 {
 	uint64_t best_ns = UINT64_MAX, ahead_ns = 0;
-	for (int i = 0; i < LOOKS && best_ns > LOOK_NS; i++) {
+	for (int i = 0; i < READINGS_MAX && best_ns > READING_NS; i++) {
 		uint64_t before_ns = clock_ns(CLOCK_MONOTONIC), now_ns = clock_ns(clock);
 		uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - before_ns;
 		if (took_ns >= best_ns)
@@ -44,7 +44,7 @@ bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asl
 	int64_t slept_ns = asleep_ns - wall->asleep_ns;
 	if (llabs(slept_ns) < STEP_NS)
 		slept_ns = 0;
-	/* Suspend: the wall clock goes on, but is not set. */
+	/* A suspend advances the wall clock, too, but does not set it. */
 	int64_t set_ns = moved_ns - slept_ns;
 	if (llabs(set_ns) < STEP_NS)
 		set_ns = 0;

@@ -16,13 +16,17 @@ static struct sp_error *open_places(const struct recorded_tasks *tasks, struct e
 	return event_set_open(set, role, places.items, places.count);
 }
 
-/* The command waits for its start: it has made no record yet. */
+/*
+ * Opens the command's own ring, if the kernel permits. The command waits for its start: it has made
+ * no record yet.
+ */
 static struct sp_error *open_command_ring(struct recorded_tasks *tasks, struct event_set *set)
 {
 	const struct capture_config *config = tasks->parts.config;
 	const struct sp_event *events;
 	size_t count;
 	TRY(event_set_events(set, &events, &count));
+	/* The last event is that of the metadata. */
 	const struct command_ring_options options = {
 		.kernel = tasks->parts.kernel, .plan = config->plan,
 		.tid = tasks->tracker.command_pid, .listed_id = events[count - 1].ids[0],
