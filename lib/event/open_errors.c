@@ -45,7 +45,7 @@ struct sp_error *planner_field_error(const struct planner *planner, const char *
 				  "%s: this machine cannot give instruction addresses "
 				  "that precisely",
 				  name),
-			"leave out p, or take P: as precise as there is");
+			"omit p, or use P for the highest precision");
 	return event_field_error(&refusal, field);
 }
 
@@ -63,8 +63,8 @@ static bool opens_on_cpu(const struct planner *planner, struct perf_event_attr a
 }
 
 /*
- * Returns the error if the PMU only counts whole CPUs, or cannot interrupt; many cannot. NULL: this is
- * not the cause.
+ * Returns the error if the PMU only counts whole CPUs, or cannot interrupt; many cannot. NULL: this
+ * is not the cause.
  */
 static struct sp_error *refused_pmu(const struct planner *planner, const struct event_spec *spec,
 				    const struct perf_event_attr *attr)
@@ -75,7 +75,7 @@ static struct sp_error *refused_pmu(const struct planner *planner, const struct 
 	if (!planner->plan->cpu_wide && opens_on_cpu(planner, *attr, &spec->tail))
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
 						  "%s: counts whole CPUs only", spec->name),
-					"take -a");
+					"use -a");
 	if (!opens_on_cpu(planner, counting, &spec->tail))
 		return NULL;
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
