@@ -64,7 +64,7 @@ const char *sp_branch_types_parse(const char *text, size_t size, char separator,
 		if (!next)
 			break;
 	}
-	/* As in perf. */
+	/* perf does this, too. */
 	if (!(*ret & ~levels))
 		*ret |= PERF_SAMPLE_BRANCH_ANY;
 	return NULL;

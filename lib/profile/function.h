@@ -92,7 +92,7 @@ const char *functions_address(struct functions *functions, uint64_t address);
 const char *functions_hex(struct functions *functions, const uint8_t *bytes, size_t size);
 
 /*
- * Adds a dso, whose `text` is not used. Returns the pointer that identifies it in all functions:
+ * Adds a dso; its `text` is not used. Returns the pointer that identifies it in all functions:
  * equal for all facts that are the same file; NULL when out of memory. Each call adds an entry, so
  * call it once for each module.
  */

@@ -40,7 +40,7 @@ extern const char *const stat_place_titles[];
 /* Returns a place's name in `name`: "0" of a CPU, "S0-D0-C3" of a core. */
 const char *stat_place_name(const struct stat_line *line, char name[STAT_PLACE_SIZE]);
 
-/* Returns whether places have several CPUs, whose number is a column. */
+/* Returns whether places have several CPUs; their number is a column. */
 bool stat_has_members(const struct stat_style *style);
 
 /* Returns the text for a missing count: "<not supported>" or "<not counted>". */

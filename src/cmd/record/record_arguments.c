@@ -468,7 +468,7 @@ static bool choose_view(struct record_arguments *arguments)
 	bool picture = path && output_is_picture(path);
 	if (!path || (!picture && !output_find_file(path)))
 		return true;
-	/* Files whose names end in a date are not sprof.data. */
+	/* Files with a date in their names are not sprof.data. */
 	bool dated = output->switch_on_demand || output->switch_bytes || output->switch_ns ||
 		     output->timestamp_name || arguments->options.buffers.overwrite;
 	arguments->view = path;
