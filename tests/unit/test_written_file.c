@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of a recording and of the one before it, in a recorder that is killed at any system call. */
+/* Names of a recording and of the one before it: the recorder is killed at any system call. */
 #include "writer/written_file.h"
 
 #include <errno.h>
