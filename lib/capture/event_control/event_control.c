@@ -400,9 +400,8 @@ struct sp_error *event_control_fit_rate(struct event_control *control,
 	if (control->rate_control.slow)
 		stack_need_set(&control->need, false, &none, now_ns);
 	TRY(set_mode(control, control->rate_control.slow ? SAMPLING_SLOW : SAMPLING_PLANNED));
-	const struct event_plan *plan = control->config->plan;
-	const struct perf_event_attr *attr = &plan->samples[0].attr;
-	uint64_t usual = attr->freq ? plan->freq_hz : attr->sample_period;
+	const struct perf_event_attr *attr = &control->config->plan->samples[0].attr;
+	uint64_t usual = attr->freq ? attr->sample_freq : attr->sample_period;
 	uint64_t now = attr->freq ? usual / ALTERNATE_SLOWER : usual * ALTERNATE_SLOWER;
 	uint64_t permille = 1000 * control->rate_control.share;
 	if (!control->rate_control.slow)
