@@ -446,11 +446,9 @@ struct sp_error *event_control_read_lost(const struct event_control *control, ui
 	for (size_t i = 0; i < control->config->plan->sample_count; i++) {
 		struct event_total total;
 		TRY(event_set_read(control->set, i, &total));
-		lost[i] = total.lost;
+		lost[i] = total.lost + alternate_lost(&control->alternate, i);
 		*known_ret &= total.lost_known;
 	}
-	lost[0] += alternate_lost(&control->alternate);
-	lost[control->config->off_cpu.wakeups.event] += alternate_lost_outside(&control->alternate);
 	return NULL;
 }
 
