@@ -5,7 +5,6 @@
 #include <sprof/capture.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "base/io.h"
 #include "capture/config/plan_facts.h"
 #include "capture/config/stack_copies.h"
 #include "capture/event_control/stack_need.h"
@@ -364,8 +363,9 @@ void alternate_suspend(struct alternate_events *events, size_t planned, bool sus
 static uint64_t read_one(const struct alternate_event *event, bool lost)
 {
 	uint64_t values[6]; /* value, (times,) id, lost */
-	size_t got;
-	if (io_read(event->fd, values, sizeof(values), &got) || got < (lost ? 24 : 8))
+	/* Once: each read starts anew, and fails if the rest has no room for all values. */
+	ssize_t got = read(event->fd, values, sizeof(values));
+	if (got < (lost ? 24 : 8))
 		return 0;
 	return values[lost ? got / 8 - 1 : 0];
 }
