@@ -255,7 +255,7 @@ controlled() {
 noisy controlled
 "$SPROF" info -i "$data" >"$tmp/info" 2>&1
 check "--control: the file says when samples were switched off" \
-	grep -q 'sampling of cpu-clock was disabled (at +[0-9.]* s)' "$tmp/info"
+	grep -Eq 'sampling( of cpu-clock)? was disabled \(at \+[0-9.]* s\)' "$tmp/info"
 "$SPROF" record --call-graph none --control fd:7,8 -e cpu-clock -F 997 -o "$data" -- \
 	"$workload/proportions" 20 >"$tmp/out" 2>"$tmp/err" &
 recorder=$!

@@ -340,9 +340,26 @@ static struct sp_error *end_alternates(struct event_control *control)
 						 : set_mode(control, SAMPLING_PLANNED);
 }
 
+/*
+ * Returns whether the other events of -e have that state already. An event of context switches that
+ * the user did not request then changes, too.
+ */
+static bool is_last_to_change(const struct event_control *control, size_t index, bool on)
+{
+	size_t switches = config_switch_event(control->config, control->config->plan);
+	if (!control->config->switches_limited || switches == SIZE_MAX || index >= switches)
+		return false;
+	for (size_t i = 0; i < switches; i++)
+		if (i != index && control->schedule.on[i] != on)
+			return false;
+	return true;
+}
+
 struct sp_error *event_control_switch(struct event_control *control, size_t index, bool on,
 				      uint64_t now_ns, const struct note_records *to)
 {
+	if (is_last_to_change(control, index, on))
+		index = SCHEDULE_ALL;
 	bool was_on = schedule_all_are(&control->schedule, true);
 	bool changes = schedule_set(&control->schedule, index, on);
 	bool is_on = schedule_all_are(&control->schedule, true);
