@@ -312,8 +312,10 @@ paused() {
 	kill -USR1 $recorder
 	until grep -q paused "$tmp/err" || ! kill -0 $recorder 2>/dev/null; do sleep 0.02; done
 	sleep 0.4
+	kill -USR2 $recorder
 	kill -USR1 $recorder
 	wait $recorder
+	check "SIGUSR2 is ignored, with a message" grep -q 'SIGUSR2 ignored' "$tmp/err"
 	script time | tr -d : >"$tmp/times"
 	check "SIGUSR1 pauses, and lets it go on" awk '
 		NR > 1 && $1 - last > 0.3 { gaps++; print "from", last, "to", $1 } { last = $1 }
