@@ -67,7 +67,7 @@ void snapshots_free(struct snapshots *snapshots);
 struct snapshot_thread {
 	uint32_t pid, tid;
 	uint64_t id;  /* an id of the event */
-	uint32_t cpu; /* CPU on which the thread ran last */
+	uint32_t cpu; /* if that of the thread's last switch is unknown */
 };
 
 /*
