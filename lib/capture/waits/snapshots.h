@@ -35,7 +35,6 @@ enum snapshot_result {
 struct snapshot_counts {
 	uint64_t results[SNAPSHOT_RESULTS];
 	uint64_t opened; /* without proxies */
-	uint64_t no_copy; /* number of SNAPSHOT_TAKEN without any byte of the stack */
 };
 
 #define SNAPSHOT_FILES_MAX 1024
