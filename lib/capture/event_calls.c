@@ -86,12 +86,6 @@ struct sp_error *capture_run_schedule(struct sp_capture *capture)
 	return waits_on_schedule(capture->samples.waits);
 }
 
-struct sp_error *capture_note_off(struct sp_capture *capture)
-{
-	const struct note_records to = capture_note_records(capture);
-	return event_control_note_off(&capture->control, &to);
-}
-
 struct sp_error *capture_fit_events(struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->samples.filter.counts;

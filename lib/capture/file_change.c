@@ -120,7 +120,8 @@ static struct sp_error *begin_file(struct sp_capture *capture, uint64_t begin_ns
 	const struct note_records to = {&capture->out.extra, begin_ns};
 	TRY(notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL)));
 	TRY(schedstat_note_all(&capture->schedstat));
-	return capture_note_off(capture);
+	const struct note_records now = capture_note_records(capture);
+	return event_control_note_off(&capture->control, &now);
 }
 
 struct sp_error *capture_change_file(struct sp_capture *capture)

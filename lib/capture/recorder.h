@@ -130,7 +130,6 @@ struct sp_error *capture_open_alternates(struct sp_capture *capture,
 struct sp_error *capture_connect_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_watch_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_run_schedule(struct sp_capture *capture) SP_MUST_CHECK;
-struct sp_error *capture_note_off(struct sp_capture *capture) SP_MUST_CHECK;
 /* Adapts the rate, the events of switches and the size of stack copies to what was recorded. */
 struct sp_error *capture_fit_events(struct sp_capture *capture) SP_MUST_CHECK;
 /*

@@ -262,7 +262,6 @@ struct sp_error *capture_map_aux_areas(struct sp_capture *capture)
 	bool cpu_wide = capture->config.plan->cpu_wide;
 	const struct auxtrace_settings settings = {
 		.snapshot = areas->snapshot,
-		.per_cpu = true,
 		.switches = !capture->config.plan->sideband.attr.context_switch ? 0
 			    : cpu_wide ? 3 : 2,
 	};

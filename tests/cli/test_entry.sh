@@ -156,6 +156,8 @@ for size in '5 ' '5K ' 'K' ',5 '; do
 	status "record -m '$size'" 129 "$SPROF" record --dry-run -m "$size" true
 	says "record -m '$size': the reason" "-m, --mmap-pages: '$size' is not a number of pages"
 done
+status "record -G twice" 129 "$SPROF" record --dry-run -G a -G b true
+says "record -G twice: the list" "give one list, a group for each event: -G a,b"
 status "a program of that name is recorded" 0 \
 	env PATH="$tmp/bin:$PATH" "$SPROF" record --dry-run -F 99 -g probe
 for name in x.svg x.PNG; do

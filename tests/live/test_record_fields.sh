@@ -255,7 +255,7 @@ controlled() {
 noisy controlled
 "$SPROF" info -i "$data" >"$tmp/info" 2>&1
 check "--control: the file says when samples were switched off" \
-	grep -q 'sampling of cpu-clock was disabled (at +[0-9.]* s)' "$tmp/info"
+	grep -Eq 'sampling( of cpu-clock)? was disabled \(at \+[0-9.]* s\)' "$tmp/info"
 "$SPROF" record --call-graph none --control fd:7,8 -e cpu-clock -F 997 -o "$data" -- \
 	"$workload/proportions" 20 >"$tmp/out" 2>"$tmp/err" &
 recorder=$!
@@ -312,8 +312,10 @@ paused() {
 	kill -USR1 $recorder
 	until grep -q paused "$tmp/err" || ! kill -0 $recorder 2>/dev/null; do sleep 0.02; done
 	sleep 0.4
+	kill -USR2 $recorder
 	kill -USR1 $recorder
 	wait $recorder
+	check "SIGUSR2 is ignored, with a message" grep -q 'SIGUSR2 ignored' "$tmp/err"
 	script time | tr -d : >"$tmp/times"
 	check "SIGUSR1 pauses, and lets it go on" awk '
 		NR > 1 && $1 - last > 0.3 { gaps++; print "from", last, "to", $1 } { last = $1 }

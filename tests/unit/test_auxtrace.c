@@ -57,8 +57,7 @@ static const struct perf_event_mmap_page clock_page = {
 static size_t words_of(struct root *root, enum auxtrace_type type, const char *name,
 		       uint64_t *words)
 {
-	static const struct auxtrace_settings settings = {.snapshot = true, .per_cpu = true,
-							  .switches = 3};
+	static const struct auxtrace_settings settings = {.snapshot = true, .switches = 3};
 	struct record_buffer buffer = {0};
 	struct auxtrace_pmu pmu = {.type = type, .number = 8};
 	struct perf_event_header header;

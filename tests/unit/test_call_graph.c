@@ -71,6 +71,17 @@ static bool notes_are(const struct made *made, size_t count, const uint32_t *kin
 #define NOTES(made, ...)                                                                           \
 	notes_are(made, sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[]){__VA_ARGS__})
 
+TEST(branches_exclude_call_chains_of_branches)
+{
+	MADE made;
+	make(&made);
+	made.options.fields.branch_type = PERF_SAMPLE_BRANCH_ANY;
+	made.options.chains.call_graph = SP_CALL_GRAPH_FP;
+	choose(&made);
+	made.options.chains.call_graph = SP_CALL_GRAPH_LBR;
+	fails_with(SP_ERROR_INVALID, try(&made));
+}
+
 TEST(requests_are_kept)
 {
 	static const enum sp_call_graph kinds[] = {SP_CALL_GRAPH_NONE, SP_CALL_GRAPH_FP,

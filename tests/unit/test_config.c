@@ -415,6 +415,13 @@ TEST(other_plans_are_as_requested)
 	ck_assert_uint_eq(plan_rate_hz(made.config.plan), 997);
 	ok_or_fail(config_shrink_rings(&made.config));
 	ck_assert(attr_of(&made)->enable_on_exec && !attr_of(&made)->sample_stack_user);
+	made_deinit(&made);
+	/* An event's own rate replaces -F. */
+	make(&made);
+	made.options.sampling.events = "cpu-clock/freq=500/";
+	made.options.sampling.freq_hz = 997;
+	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
+	ck_assert_uint_eq(plan_rate_hz(made.config.plan), 500);
 }
 
 TEST(waits_have_two_more_events)

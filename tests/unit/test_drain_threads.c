@@ -89,6 +89,29 @@ TEST(drain_threads_that_poll_need_no_event)
 	memory_ring_deinit(&memory);
 }
 
+/* Threads of cores drain CPUs in another order than the caller's. */
+TEST(a_full_ring_is_that_of_its_index)
+{
+	struct memory_ring full, other;
+	struct ring rings[] = {memory_ring_init(&full, 16384, 0),
+			       memory_ring_init(&other, 16384, 0)};
+	const struct drain_place places[] = {{.ring = &rings[0], .group = 1}, {.ring = &rings[1]}};
+	const struct drain_threads_options options = {
+		.places = places, .count = 2, .threads = 2, .relay_bytes = 65536,
+		.record_max = 104, .by_reader = true,
+	};
+	struct drain_threads *drain_threads;
+	ok_or_fail(drain_threads_new(&options, &drain_threads));
+	while (memory_ring_produce(&full, 104, 1))
+		;
+	drain_threads_move(drain_threads);
+	ck_assert(drain_threads_was_full(drain_threads, 0));
+	ck_assert(!drain_threads_was_full(drain_threads, 1));
+	drain_threads_free(drain_threads);
+	memory_ring_deinit(&full);
+	memory_ring_deinit(&other);
+}
+
 TEST(drain_threads_are_as_many_as_is_worthwhile)
 {
 	ck_assert_uint_eq(drain_threads_worthwhile(2, 0), 0);

@@ -535,6 +535,26 @@ TEST(context_switches_are_off_while_there_are_many)
 	fixture_deinit(&f);
 }
 
+/* -e names the first event only. */
+TEST(context_switches_are_switched_with_the_last_named_event)
+{
+	struct fixture f = {.has_switches = true};
+	if (!fixture_open(&f, "cpu-clock,task-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	begin(&f, ROOMY_BYTES);
+	turn(&f, 0, false);
+	ck_assert_uint_eq(counting(&f), SECOND_PLANNED);
+	turn(&f, 0, true);
+	f.config.switches_limited = true;
+	turn(&f, 0, false);
+	ck_assert_uint_eq(counting(&f), 0);
+	turn(&f, 0, true);
+	ck_assert_uint_eq(counting(&f), SECOND_PLANNED | LARGE | HELPER);
+	turn(&f, 1, false);
+	ck_assert_uint_eq(counting(&f), PLANNED);
+	fixture_deinit(&f);
+}
+
 TEST(the_schedule_switches_events)
 {
 	struct fixture f;

@@ -76,9 +76,10 @@ static void snapshot(struct fixture *f, uint32_t tid, uint64_t begin_ns, uint64_
 	ok_or_fail(matcher_add_sample(f->waits, f->encoded.items));
 }
 
+/* Each thread switches on the CPU of its number. */
 static void switches(struct fixture *f, uint32_t tid, uint64_t time_ns, uint16_t misc)
 {
-	ok_or_fail(matcher_add_switch(f->waits, 1, tid, time_ns, misc));
+	ok_or_fail(matcher_add_switch(f->waits, 1, tid, tid, time_ns, misc));
 }
 
 static void exits(struct fixture *f, uint32_t tid, uint64_t time_ns)
@@ -89,6 +90,7 @@ static void exits(struct fixture *f, uint32_t tid, uint64_t time_ns)
 
 struct written {
 	uint64_t time_ns, period, ip, id;
+	uint32_t cpu;
 	uint16_t misc;
 };
 
@@ -106,6 +108,7 @@ static size_t written(struct fixture *f, uint64_t safe_ns, struct written *ret)
 		ret->misc = header.misc;
 		memcpy(&ret->time_ns, f->output.items + at + f->fields.sample_time, 8);
 		memcpy(&ret->period, f->output.items + at + f->fields.sample_period, 8);
+		memcpy(&ret->cpu, f->output.items + at + f->fields.sample_cpu, 4);
 		memcpy(&ret->id, f->output.items + at + 8, 8);
 		memcpy(&ret->ip, f->output.items + at + 16, 8);
 	}
@@ -411,6 +414,7 @@ TEST(snapshots_need_proof)
 	switches(&f, 5, 5 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
 	ck_assert_uint_eq(wait.time_ns, 2 * MS);
+	ck_assert_uint_eq(wait.cpu, 5);
 	ck_assert_uint_eq(wait.period, 15 * MS); /* two of ten such waits meet a snapshot of 1 ms */
 	ck_assert_uint_eq(wait.misc & SP_MISC_SNAPSHOT, SP_MISC_SNAPSHOT);
 	/* The thread woke while its stack was copied, and may wait elsewhere since. */

@@ -97,7 +97,6 @@ TEST(the_producer_of_a_full_pool_is_notified_and_never_waits)
 	}
 	ck_assert_ptr_null(pool_collect(pool));
 	ck_assert(put(pool, 8, 9));
-	ck_assert_uint_gt(pool_cpu_ns(pool), 0);
 	pool_free(pool); /* with something in it */
 }
 

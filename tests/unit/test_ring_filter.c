@@ -598,8 +598,8 @@ TEST(filter_finds_waits_with_another_id)
 	add_planned(&planned, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 7);
 	put_of(&f, 99, 0);
 	run(&f);
-	ok_or_fail(matcher_add_switch(f.waits.matcher, 1, 1, 100, PERF_RECORD_MISC_SWITCH_OUT));
-	ok_or_fail(matcher_add_switch(f.waits.matcher, 1, 1, 300, 0));
+	ok_or_fail(matcher_add_switch(f.waits.matcher, 1, 1, 0, 100, PERF_RECORD_MISC_SWITCH_OUT));
+	ok_or_fail(matcher_add_switch(f.waits.matcher, 1, 1, 0, 300, 0));
 	ok_or_fail(matcher_write(f.waits.matcher, 400, &written));
 	ck_assert_uint_gt(written.count, 0);
 	ck_assert_uint_eq(bytes_u64(written.items + fields->sample_id), 7);

@@ -173,6 +173,18 @@ TEST(find_takes_each_process_once)
 	sp_error_free(error);
 }
 
+TEST(find_takes_the_process_of_another_thread)
+{
+	static const int32_t pids[] = {11, 10};
+	const struct sp_capture_target target = {.pids = {pids, 2}};
+	MADE_TASKS made;
+	init_with_process(&made, &target, CAPTURE_PROCESSES);
+	ck_assert_uint_eq(made.tasks.processes.count, 1);
+	ck_assert_uint_eq(made.tasks.roots.count, 1);
+	ck_assert(is_recorded(&made, 10, 10, 1) && is_recorded(&made, 10, 11, 1));
+	ck_assert(!is_recorded(&made, 11, 11, 1));
+}
+
 TEST(find_takes_a_users_processes_but_not_the_recorder)
 {
 	const struct sp_capture_target target = {.by_user = true, .uid = 1234};

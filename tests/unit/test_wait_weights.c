@@ -65,8 +65,8 @@ static void add_sample(struct fixture *f, uint16_t misc, uint64_t time_ns, uint6
 static uint64_t end_wait(struct fixture *f, uint64_t off_ns, uint64_t duration_ns)
 {
 	f->output.count = 0;
-	ok_or_fail(matcher_add_switch(f->waits, 1, TID, off_ns, PERF_RECORD_MISC_SWITCH_OUT));
-	ok_or_fail(matcher_add_switch(f->waits, 1, TID, off_ns + duration_ns, 0));
+	ok_or_fail(matcher_add_switch(f->waits, 1, TID, 0, off_ns, PERF_RECORD_MISC_SWITCH_OUT));
+	ok_or_fail(matcher_add_switch(f->waits, 1, TID, 0, off_ns + duration_ns, 0));
 	ok_or_fail(matcher_write(f->waits, UINT64_MAX, &f->output));
 	uint64_t period_ns;
 	if (!f->output.count)
@@ -203,7 +203,7 @@ TEST(a_wait_with_an_early_snapshot_is_read_again)
 	set_up(&f);
 	matcher_set_sampled(f.waits, 0, 4);
 	/* The thread was chosen for an earlier wait, or by MATCHER_BARE. */
-	ok_or_fail(matcher_add_switch(f.waits, 1, TID, off_ns, PERF_RECORD_MISC_SWITCH_OUT));
+	ok_or_fail(matcher_add_switch(f.waits, 1, TID, 0, off_ns, PERF_RECORD_MISC_SWITCH_OUT));
 	ck_assert(is_bare(&f, MATCHER_BARE));
 	add_sample(&f, SP_MISC_SNAPSHOT, off_ns + 2 * US, US);
 	ok_or_fail(matcher_write(f.waits, late_ns, &f.output));
@@ -218,7 +218,7 @@ TEST(a_wait_with_an_early_snapshot_is_read_again)
 	ck_assert(is_bare(&f, MATCHER_BARE));
 	add_sample(&f, SP_MISC_SNAPSHOT, 2 * late_ns + AGE + US, US);
 	f.output.count = 0;
-	ok_or_fail(matcher_add_switch(f.waits, 1, TID, 3 * late_ns, 0));
+	ok_or_fail(matcher_add_switch(f.waits, 1, TID, 0, 3 * late_ns, 0));
 	ok_or_fail(matcher_write(f.waits, UINT64_MAX, &f.output));
 	uint64_t period_ns;
 	ck_assert_uint_ge(f.output.count, sizeof(period_ns));

@@ -37,6 +37,11 @@ uint64_t call_graph_registers(const char *machine)
 
 static struct sp_error *check_options(const struct call_graph_facts *facts, enum sp_call_graph kind)
 {
+	if (kind == SP_CALL_GRAPH_LBR && facts->options->fields.branch_type)
+		return error_set_remedy(
+			error_new(SP_ERROR_INVALID, "--call-graph lbr excludes -b and -j: both set "
+				  "which branches the processor records"),
+			"use --call-graph fp or dwarf");
 	if (kind != SP_CALL_GRAPH_DWARF || call_graph_registers(facts->machine))
 		return NULL;
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "DWARF unwinding is not supported on %s",

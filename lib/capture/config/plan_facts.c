@@ -21,9 +21,10 @@ bool attr_is_clock(const struct perf_event_attr *attr)
 uint64_t plan_rate_hz(const struct event_plan *plan)
 {
 	const struct perf_event_attr *attr = &plan->samples[0].attr;
-	if (plan->freq_hz || !attr_is_clock(attr) || !attr->sample_period)
-		return plan->freq_hz;
-	return 1000000000 / attr->sample_period;
+	if (attr->freq)
+		return attr->sample_freq;
+	return attr_is_clock(attr) && attr->sample_period ? 1000000000 / attr->sample_period
+							   : plan->freq_hz;
 }
 
 bool plan_event_dithers(const struct event_plan *plan, size_t event)

@@ -5,7 +5,6 @@
 #include <sprof/capture.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "base/io.h"
 #include "capture/config/plan_facts.h"
 #include "capture/config/stack_copies.h"
 #include "capture/event_control/stack_need.h"
@@ -364,18 +363,27 @@ void alternate_suspend(struct alternate_events *events, size_t planned, bool sus
 static uint64_t read_one(const struct alternate_event *event, bool lost)
 {
 	uint64_t values[6]; /* value, (times,) id, lost */
-	size_t got;
-	if (io_read(event->fd, values, sizeof(values), &got) || got < (lost ? 24 : 8))
+	/* Once: each read starts anew, and fails if the rest has no room for all values. */
+	ssize_t got = read(event->fd, values, sizeof(values));
+	if (got < (lost ? 24 : 8))
 		return 0;
 	return values[lost ? got / 8 - 1 : 0];
 }
 
-static uint64_t sum_of(const struct alternate_events *events, bool lost)
+static uint64_t count_all(const struct alternate_events *events)
 {
 	uint64_t sum = 0;
-	vec_each (event, events) {
-		sum += (lost ? event->lost : event->counted) + read_one(event, lost);
-	}
+	vec_each (event, events)
+		sum += event->counted + read_one(event, false);
+	return sum;
+}
+
+static uint64_t sum_lost(const struct alternate_events *events, size_t planned)
+{
+	uint64_t sum = 0;
+	vec_each (event, events)
+		if (event->planned == planned)
+			sum += event->lost + read_one(event, true);
 	return sum;
 }
 
@@ -421,17 +429,15 @@ struct sp_error *alternate_reopen(struct alternate *alternate, size_t cpu_index,
 	return error;
 }
 
-uint64_t alternate_lost(const struct alternate *alternate)
+uint64_t alternate_lost(const struct alternate *alternate, size_t planned)
 {
-	return counts_lost(alternate) ? sum_of(&alternate->large, true) + sum_of(&alternate->slow, true) : 0;
-}
-
-uint64_t alternate_lost_outside(const struct alternate *alternate)
-{
-	return counts_lost(alternate) ? sum_of(&alternate->outside, true) : 0;
+	return !counts_lost(alternate) ? 0
+				       : sum_lost(&alternate->large, planned) +
+						 sum_lost(&alternate->slow, planned) +
+						 sum_lost(&alternate->outside, planned);
 }
 
 uint64_t alternate_counted(const struct alternate *alternate)
 {
-	return sum_of(&alternate->large, false) + sum_of(&alternate->slow, false);
+	return count_all(&alternate->large) + count_all(&alternate->slow);
 }

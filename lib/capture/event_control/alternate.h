@@ -98,11 +98,11 @@ void alternate_suspend(struct alternate_events *events, size_t planned, bool sus
 struct sp_error *alternate_reopen(struct alternate *alternate, size_t cpu_index,
 				  bool *refused_ret) SP_MUST_CHECK;
 
-/* Returns the number of lost samples of large and slow events; 0 if the kernel does not count them. */
-uint64_t alternate_lost(const struct alternate *alternate);
-
-/* Returns the same of outside events: also of wake-ups that are not recorded. */
-uint64_t alternate_lost_outside(const struct alternate *alternate);
+/*
+ * Returns the number of lost samples of a planned event's large, slow and outside events; 0 if the
+ * kernel does not count them. Outside events lose wake-ups that are not recorded, too.
+ */
+uint64_t alternate_lost(const struct alternate *alternate, size_t planned);
 
 /* Returns the sum of the large and slow events' counts, children included. */
 uint64_t alternate_counted(const struct alternate *alternate);

@@ -340,9 +340,26 @@ static struct sp_error *end_alternates(struct event_control *control)
 						 : set_mode(control, SAMPLING_PLANNED);
 }
 
+/*
+ * Returns whether the other events of -e have that state already. An event of context switches that
+ * the user did not request then changes, too.
+ */
+static bool is_last_to_change(const struct event_control *control, size_t index, bool on)
+{
+	size_t switches = config_switch_event(control->config, control->config->plan);
+	if (!control->config->switches_limited || switches == SIZE_MAX || index >= switches)
+		return false;
+	for (size_t i = 0; i < switches; i++)
+		if (i != index && control->schedule.on[i] != on)
+			return false;
+	return true;
+}
+
 struct sp_error *event_control_switch(struct event_control *control, size_t index, bool on,
 				      uint64_t now_ns, const struct note_records *to)
 {
+	if (is_last_to_change(control, index, on))
+		index = SCHEDULE_ALL;
 	bool was_on = schedule_all_are(&control->schedule, true);
 	bool changes = schedule_set(&control->schedule, index, on);
 	bool is_on = schedule_all_are(&control->schedule, true);
@@ -400,9 +417,8 @@ struct sp_error *event_control_fit_rate(struct event_control *control,
 	if (control->rate_control.slow)
 		stack_need_set(&control->need, false, &none, now_ns);
 	TRY(set_mode(control, control->rate_control.slow ? SAMPLING_SLOW : SAMPLING_PLANNED));
-	const struct event_plan *plan = control->config->plan;
-	const struct perf_event_attr *attr = &plan->samples[0].attr;
-	uint64_t usual = attr->freq ? plan->freq_hz : attr->sample_period;
+	const struct perf_event_attr *attr = &control->config->plan->samples[0].attr;
+	uint64_t usual = attr->freq ? attr->sample_freq : attr->sample_period;
 	uint64_t now = attr->freq ? usual / ALTERNATE_SLOWER : usual * ALTERNATE_SLOWER;
 	uint64_t permille = 1000 * control->rate_control.share;
 	if (!control->rate_control.slow)
@@ -447,11 +463,9 @@ struct sp_error *event_control_read_lost(const struct event_control *control, ui
 	for (size_t i = 0; i < control->config->plan->sample_count; i++) {
 		struct event_total total;
 		TRY(event_set_read(control->set, i, &total));
-		lost[i] = total.lost;
+		lost[i] = total.lost + alternate_lost(&control->alternate, i);
 		*known_ret &= total.lost_known;
 	}
-	lost[0] += alternate_lost(&control->alternate);
-	lost[control->config->off_cpu.wakeups.event] += alternate_lost_outside(&control->alternate);
 	return NULL;
 }
 

@@ -103,7 +103,10 @@ struct sp_error *event_control_resume(struct event_control *control) SP_MUST_CHE
 /* Pauses the kernel's writing to a CPU's ring buffer for samples, or ends the pause. */
 void event_control_pause_ring(const struct event_control *control, size_t cpu_index, bool pause);
 
-/* Enables or disables a planned event, and notes it; index SCHEDULE_ALL: all. */
+/*
+ * Enables or disables a planned event, and notes it; index SCHEDULE_ALL: all. With the last event
+ * of -e, the event of context switches changes, too, unless the user requested it: that is all.
+ */
 struct sp_error *event_control_switch(struct event_control *control, size_t index, bool on,
 				      uint64_t now_ns, const struct note_records *to) SP_MUST_CHECK;
 

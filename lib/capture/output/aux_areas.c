@@ -130,7 +130,6 @@ struct sp_error *aux_areas_drain(struct aux_areas *areas, struct write_queue *wr
 			error = write_queue_flush(write_queue);
 		if (!error)
 			error = auxtrace_drain(&areas->items[i], write_queue, &bytes);
-		areas->bytes += bytes;
 		*drained_ret |= bytes != 0;
 	}
 	return error;

@@ -19,7 +19,6 @@ struct aux_areas {
 	bool sampled;        /* areas are overwritten, and parts of them are in samples */
 	struct auxtrace_area *items; /* owned; the session maps them */
 	size_t count;
-	uint64_t bytes;      /* bytes read so far */
 };
 
 /*

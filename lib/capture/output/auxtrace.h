@@ -40,7 +40,6 @@ char *auxtrace_pmus_here(const struct sp_ctx *ctx);
 
 struct auxtrace_settings {
 	bool snapshot;
-	bool per_cpu;        /* areas are of CPUs, not of tasks */
 	/* Records of context switches: 0 none, 2 of the tasks recorded, 3 of whole CPUs. */
 	uint32_t switches;
 };

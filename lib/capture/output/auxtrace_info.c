@@ -149,7 +149,7 @@ static void put_intel_pt(struct put *put, const struct sp_ctx *ctx, const struct
 	put_u64(put, bits_of(ctx, pmu->name, "noretcomp"));
 	put_u64(put, settings->switches);
 	put_u64(put, settings->snapshot);
-	put_u64(put, settings->per_cpu);
+	put_u64(put, 1); /* areas are of CPUs, not of tasks */
 	put_u64(put, bits_of(ctx, pmu->name, "mtc"));
 	put_u64(put, bits_of(ctx, pmu->name, "mtc_period"));
 	put_u64(put, numerator);
@@ -175,7 +175,7 @@ static struct sp_error *put_words(struct put *put, const struct sp_ctx *ctx,
 		return NULL;
 	case AUXTRACE_ARM_SPE:
 		put_u64(put, pmu->number);
-		put_u64(put, settings->per_cpu);
+		put_u64(put, 1); /* of CPUs */
 		return NULL;
 	case AUXTRACE_HISI_PTT:
 	case AUXTRACE_VPA_DTL:

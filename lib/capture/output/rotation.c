@@ -16,11 +16,11 @@ struct sp_error *rotation_init(struct rotation *rotation,
 		.max_bytes = output->max_bytes,
 		.switch_bytes = output->switch_bytes,
 		.switch_ns = output->switch_ns,
-		.on_demand = output->switch_on_demand || options->buffers.overwrite,
 		.dated = output->timestamp_name || output->switch_bytes || output->switch_ns ||
 			 output->switch_on_demand,
 	};
-	bool switches = rotation->switch_bytes || rotation->switch_ns || rotation->on_demand;
+	bool switches = rotation->switch_bytes || rotation->switch_ns || output->switch_on_demand ||
+			options->buffers.overwrite;
 	rotation->tracks = switches;
 	if (output->keep_files && !switches)
 		return error_new(SP_ERROR_INVALID, "--keep needs --switch-output: only one file is written");

@@ -99,7 +99,6 @@ int file_maker_open_current(struct file_maker *maker);
 
 struct rotation {
 	uint64_t max_bytes, switch_bytes, switch_ns; /* 0: none */
-	bool on_demand;   /* files end by sp_capture_switch(), too */
 	bool dated;       /* all files get names with their dates, the last one, too */
 	bool tracks;      /* `live_state` is maintained: another file may follow */
 	bool full;        /* the last file has reached max_bytes: no more records are added */

@@ -314,7 +314,7 @@ void drain_threads_move(struct drain_threads *drain_threads)
 
 bool drain_threads_was_full(const struct drain_threads *drain_threads, size_t index)
 {
-	return relay_was_full(&drain_threads->places[index].relay);
+	return relay_was_full(&drain_threads->places[drain_threads->index[index]].relay);
 }
 
 bool drain_threads_are_full(const struct drain_threads *drain_threads)

@@ -70,7 +70,7 @@ bool drain_threads_is_by_reader(const struct drain_threads *drain_threads);
 /* Moves all records, even if they are too few to wake a thread. Only the reader calls it. */
 void drain_threads_move(struct drain_threads *drain_threads);
 
-/* Returns whether some record may have found no room in the kernel's ring of a place. */
+/* Returns whether some record may have found no room in the kernel's ring of that index. */
 bool drain_threads_was_full(const struct drain_threads *drain_threads, size_t index);
 
 /* Returns whether the last move left records in a kernel's ring, because its relay is full. */

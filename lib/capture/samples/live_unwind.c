@@ -691,7 +691,6 @@ void live_unwind_counts(const struct live_unwind *live_unwind, struct live_unwin
 {
 	*ret = (struct live_unwind_counts){
 		.stacks = live_unwind->stacks,
-		.cpu_ns = pool_cpu_ns(live_unwind->pool),
 		.files_forgotten = live_unwind->forgotten,
 		.maps_dropped = live_counts(live_unwind->live).dropped,
 	};
@@ -703,7 +702,6 @@ void live_unwind_counts(const struct live_unwind *live_unwind, struct live_unwin
 		ret->alone += worker->alone;
 		for (size_t j = 0; j < STACK_CUTS; j++)
 			ret->cuts[j] += worker->cuts[j];
-		ret->prefaulted += worker->stack_prefault.prefaulted;
 		ret->refused += worker->stack_prefault.refused;
 		if (worker->stack_prefault.refused)
 			ret->refused_pid = worker->stack_prefault.refused_pid;

@@ -106,10 +106,8 @@ struct live_unwind_counts {
 	struct stack_sizes sizes;
 	uint64_t cuts[STACK_CUTS]; /* stacks that stay truncated, by cause */
 	uint64_t alone;              /* number of these that share no frame with a whole stack */
-	/* Stacks with missing pages that were read, or could not be. */
-	uint64_t prefaulted, refused;
+	uint64_t refused; /* stacks with missing pages that could not be read */
 	uint32_t refused_pid;
-	uint64_t cpu_ns;
 	struct python_counts python;
 	uint64_t maps_dropped;     /* number of views that lost their mappings */
 	uint64_t files_forgotten;  /* closed files of modules, read again if they are needed */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/pages.h"
 
@@ -280,12 +279,4 @@ uint64_t pool_oldest_ns(const struct pool *pool)
 			oldest_ns = chunk_ns;
 	}
 	return oldest_ns;
-}
-
-uint64_t pool_cpu_ns(const struct pool *pool)
-{
-	uint64_t sum_ns = 0;
-	for (size_t i = 0; i < pool->worker_count; i++)
-		sum_ns += clock_thread_ns(pool->workers[i].thread);
-	return sum_ns;
 }

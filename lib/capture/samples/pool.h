@@ -74,6 +74,3 @@ void pool_wait(struct pool *pool);
 
 /* Returns the oldest time of all chunks that were not collected; UINT64_MAX: none. */
 uint64_t pool_oldest_ns(const struct pool *pool);
-
-/* Returns the CPU time that the threads have used. */
-uint64_t pool_cpu_ns(const struct pool *pool);

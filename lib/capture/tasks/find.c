@@ -45,6 +45,8 @@ struct sp_error *tasks_find(struct recorded_tasks *tasks, const struct sp_captur
 	TRY(target->by_user ? find_user(tasks, target->uid) : NULL);
 	vec_each (item, &target->pids) {
 		uint32_t pid = (uint32_t)*item;
+		/* It may be the number of any thread, as in perf. Errors are found later. */
+		sp_error_free(tasks_process_of(tasks->parts.ctx, pid, &pid));
 		TRY(add_id(&tasks->roots, pid));
 		TRY(tasks_add_process(tasks, pid, false));
 	}

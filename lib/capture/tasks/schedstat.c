@@ -18,37 +18,30 @@ void schedstat_deinit(struct schedstat *schedstat)
 	u64map_deinit(&schedstat->index_of);
 }
 
-static struct sp_error *add_thread(struct schedstat *schedstat, uint32_t pid, uint32_t tid,
-				   struct schedstat_thread **ret)
-{
-	*ret = NULL;
-	/* The idle thread has no number, and a thread that ended may have lost it. */
-	if (!tid || tid == UINT32_MAX ||
-	    (schedstat->threads.count >= THREADS_MAX && !u64map_find(&schedstat->index_of, tid)))
-		return NULL;
-	NEED(*ret = u64map_item(&schedstat->index_of, tid, &schedstat->threads));
-	(*ret)->tid = tid;
-	(*ret)->pid = pid;
-	(*ret)->switched = true;
-	return NULL;
-}
-
 struct sp_error *schedstat_begin(struct schedstat *schedstat)
 {
 	const struct recorded_tasks *tasks = schedstat->tasks;
-	struct schedstat_thread *added;
 	vec_each (process, &tasks->processes) {
 		vec_each (thread, &process->threads)
 			if (tasks_wants_thread(tasks, *thread))
-				TRY(add_thread(schedstat, process->pid, *thread, &added));
+				TRY(schedstat_on_switch(schedstat, process->pid, *thread));
 	}
 	return NULL;
 }
 
 struct sp_error *schedstat_on_switch(struct schedstat *schedstat, uint32_t pid, uint32_t tid)
 {
-	struct schedstat_thread *thread;
-	return add_thread(schedstat, pid, tid, &thread);
+	/* The idle thread has no number, and a thread that ended may have lost it. */
+	if (!tid || tid == UINT32_MAX ||
+	    (schedstat->threads.count >= THREADS_MAX && !u64map_find(&schedstat->index_of, tid)))
+		return NULL;
+	struct schedstat_thread *thread =
+		u64map_item(&schedstat->index_of, tid, &schedstat->threads);
+	NEED(thread);
+	thread->tid = tid;
+	thread->pid = pid;
+	thread->switched = true;
+	return NULL;
 }
 
 void schedstat_remove(struct schedstat *schedstat, uint32_t tid)

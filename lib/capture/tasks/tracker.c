@@ -141,15 +141,9 @@ static bool is_sorted(const struct tracker *tracker)
 	return true;
 }
 
-/* Returns whether there is a membership of processes in addition to the one of threads. */
-static bool has_spaces(const struct tracker *tracker)
+static bool on_fork(struct tracker *tracker, const struct task_change *birth)
 {
-	return tracker->spaces && tracker->spaces != tracker->membership;
-}
-
-static bool on_fork(struct tracker *tracker, struct membership *membership,
-		    const struct task_change *birth)
-{
+	const struct membership *membership = tracker->membership;
 	if (tracker->collect_births)
 		if (!vec_append(&tracker->births, *birth))
 			return false;
@@ -163,11 +157,13 @@ static bool on_fork(struct tracker *tracker, struct membership *membership,
 /* Passes a change to the parts that count tasks. Returns false when out of memory. */
 static bool on_change(struct tracker *tracker, const struct task_change *change, bool own)
 {
-	struct membership *const memberships[] = {tracker->membership, tracker->threads,
-						  has_spaces(tracker) ? tracker->spaces : NULL};
+	/* `spaces` may be the first again. */
+	struct membership *const memberships[] = {
+		tracker->membership, tracker->threads,
+		tracker->spaces != tracker->membership ? tracker->spaces : NULL};
 	bool starts = false, good = true;
 	if (change->kind == TASK_FORKED) {
-		good = on_fork(tracker, tracker->membership, change);
+		good = on_fork(tracker, change);
 	} else if (change->kind == TASK_ENDED) {
 		if (own && change->tid == tracker->own.tid)
 			tracker->own.ended_ns = change->time_ns;

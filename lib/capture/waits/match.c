@@ -69,6 +69,7 @@ static void on_out(struct waiting_threads *threads, struct waiting_thread *threa
 	}
 	thread->state = event->kind == EVENT_OUT ? THREAD_BLOCKED : THREAD_PREEMPTED;
 	thread->off_ns = event->time_ns;
+	thread->cpu = event->cpu;
 	thread->each = sampled_part_at(output->parts, event->time_ns);
 }
 

@@ -97,7 +97,7 @@ struct sp_error *matcher_take_samples(struct matcher *matcher, struct record_buf
 }
 
 struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint32_t tid,
-				    uint64_t time_ns, uint16_t misc)
+				    uint32_t cpu, uint64_t time_ns, uint16_t misc)
 {
 	struct waiting_thread *thread;
 	bool out = misc & PERF_RECORD_MISC_SWITCH_OUT;
@@ -107,7 +107,7 @@ struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint3
 	if (error || !thread)
 		return error;
 	const struct wait_event event = {
-		.time_ns = time_ns,
+		.time_ns = time_ns, .cpu = cpu,
 		.kind = !out ? EVENT_IN
 			: misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? EVENT_PREEMPTED : EVENT_OUT,
 	};

@@ -12,7 +12,8 @@
  * threshold of their own.
  *
  * A snapshot's sample has the time when its copy ended, and the time that copying took as its
- * period. It is the stack of a wait only if the thread was off the CPU all that time. A wait that
+ * period. It is written with the time and the CPU of the switch. It is the stack of a wait only if
+ * the thread was off the CPU all that time. A wait that
  * is found by a snapshot is already thinned: its period is at least the snapshots' interval. Waits
  * that are not over are all found at the end: they have their duration.
  *
@@ -84,7 +85,8 @@ struct sp_error *matcher_take_samples(struct matcher *matcher,
  * ignored.
  */
 struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint32_t tid,
-				    uint64_t time_ns, uint16_t misc) SP_MUST_CHECK;
+				    uint32_t cpu, uint64_t time_ns,
+				    uint16_t misc) SP_MUST_CHECK;
 
 /* Sets that one of `each` switches is sampled from a time on; 0: none. At first, each is. */
 void matcher_set_sampled(struct matcher *matcher, uint64_t from_ns, uint32_t each);

@@ -185,7 +185,6 @@ static struct sp_error *append(struct snapshots *snapshots, const struct snapsho
 	uint64_t number = blocked->number;
 	snapshots->registers[snapshots->ip_index] = blocked->ip;
 	snapshots->registers[snapshots->sp_index] = blocked->sp;
-	snapshots->counts.no_copy += !shot->copied;
 	const struct sp_record record = {
 		.type = PERF_RECORD_SAMPLE,
 		.misc = PERF_RECORD_MISC_USER | SP_MISC_SNAPSHOT,

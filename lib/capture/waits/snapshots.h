@@ -35,7 +35,6 @@ enum snapshot_result {
 struct snapshot_counts {
 	uint64_t results[SNAPSHOT_RESULTS];
 	uint64_t opened; /* without proxies */
-	uint64_t no_copy; /* number of SNAPSHOT_TAKEN without any byte of the stack */
 };
 
 #define SNAPSHOT_FILES_MAX 1024
@@ -67,7 +66,7 @@ void snapshots_free(struct snapshots *snapshots);
 struct snapshot_thread {
 	uint32_t pid, tid;
 	uint64_t id;  /* an id of the event */
-	uint32_t cpu; /* CPU on which the thread ran last */
+	uint32_t cpu; /* if that of the thread's last switch is unknown */
 };
 
 /*

@@ -49,6 +49,7 @@ static struct sp_error *add_thread(struct waiting_threads *threads, uint32_t tid
 		threads->slots.items[threads->slots.count++] = (struct waiting_thread){0};
 	threads->slots.items[slot].tid = tid;
 	threads->slots.items[slot].pid = 0;
+	threads->slots.items[slot].cpu = UINT32_MAX;
 	threads->slots.items[slot].preempted_part = 0;
 	threads->slots.items[slot].mark = (double)(hash_u64(tid) >> 32) / 0x1p32;
 	threads->slots.items[slot].seen_ns = 0;

@@ -131,6 +131,8 @@ struct sp_error *wait_output_write(const struct wait_output *output, struct wait
 	bytes_set_u64(record + fields->sample_period, period_ns);
 	if (snapshot)
 		bytes_set_u64(record + fields->sample_time, thread->off_ns);
+	if (snapshot && thread->cpu != UINT32_MAX)
+		bytes_set_u32(record + fields->sample_cpu, thread->cpu);
 	if (preempted) {
 		bytes_set_u64(record + fields->sample_id, output->preempted->id);
 		if (fields->sample_id_again)

@@ -343,8 +343,8 @@ struct sp_error *waits_on_switch(struct waits *waits, const struct record_values
 		matcher_add_lost(waits->matcher, record->time_ns);
 		return NULL;
 	}
-	return matcher_add_switch(waits->matcher, record->pid, record->tid, record->time_ns,
-				  record->header.misc);
+	return matcher_add_switch(waits->matcher, record->pid, record->tid, record->cpu,
+				  record->time_ns, record->header.misc);
 }
 
 struct sp_error *waits_on_change(struct waits *waits, const struct task_change *change)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/common/child.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,20 +36,26 @@ static bool is_executable(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
+bool child_find_program(const char *word, char *path, size_t size)
+{
+	const char *at = getenv("PATH");
+	if (strchr(word, '/'))
+		return snprintf(path, size, "%s", word) < (int)size;
+	while (at && *at && *word) {
+		size_t length = strcspn(at, ":");
+		int used = snprintf(path, size, "%.*s/%s", length ? (int)length : 1,
+				    length ? at : ".", word);
+		if (used < (int)size && is_executable(path))
+			return true;
+		at += length + (at[length] == ':');
+	}
+	return false;
+}
+
 bool child_is_program(const char *word)
 {
-	const char *path = getenv("PATH");
-	bool found = strchr(word, '/') != NULL;
-	while (path && *path && !found) {
-		char *file;
-		size_t size = strcspn(path, ":");
-		if (asprintf(&file, "%.*s/%s", (int)size, size ? path : ".", word) < 0)
-			return false;
-		found = is_executable(file);
-		free(file);
-		path += size + (path[size] == ':');
-	}
-	return found && *word;
+	char path[PATH_MAX];
+	return child_find_program(word, path, sizeof(path));
 }
 
 bool child_check_command(const char *const *command, const struct option_numbers *pids)

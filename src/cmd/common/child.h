@@ -15,7 +15,10 @@
  */
 int child_exit_like(int status);
 
-/* Returns whether `word` names a program: a path, or an executable file in PATH. */
+/* Finds the file that execvp() runs: a path as it is, or an executable file in PATH. */
+bool child_find_program(const char *word, char *path, size_t size);
+
+/* Returns whether `word` names a program, as above. */
 bool child_is_program(const char *word);
 
 /*

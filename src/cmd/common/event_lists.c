@@ -24,10 +24,7 @@ bool event_lists_parse_pfm(const struct option *option, const char *text)
 	return true;
 }
 
-/*
- * Parses --filter, which applies to the -e before it. If there are two filters, both must match, as in
- * perf.
- */
+/* Parses --filter, which applies to the -e before it. */
 bool event_lists_parse_filter(const struct option *option, const char *text)
 {
 	struct event_lists *lists = option->value;

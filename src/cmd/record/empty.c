@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <sprof/private/command.h>
 #include <sprof/private/losses.h>
+#include "cmd/common/child.h"
 #include "diag.h"
 
 /* Limit on processes named in one line. */
@@ -122,22 +123,6 @@ void record_print_unrecorded(const struct record_options *options,
 	diag_print("%s", text.bytes);
 }
 
-/* Finds the file that execvp() runs. Returns false if there is none. */
-static bool find_program(const char *name, char *path, size_t size)
-{
-	const char *at = getenv("PATH");
-	if (strchr(name, '/') || !at)
-		return snprintf(path, size, "%s", name) < (int)size;
-	for (; at; at = strchr(at, ':')) {
-		at += *at == ':';
-		int length = (int)strcspn(at, ":");
-		snprintf(path, size, "%.*s%s%s", length, at, length ? "/" : "", name);
-		if (!access(path, X_OK))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Returns the property of a program, such as setuid, that makes the kernel remove an ordinary
  * user's events at exec. NULL: it has none.
@@ -160,7 +145,7 @@ static bool explain_privilege(struct reason_text *text, const struct record_opti
 			      const struct sp_capture_stats *stats)
 {
 	char path[4096];
-	if (stats->cpu_wide || !find_program(options->target.command[0], path, sizeof(path)))
+	if (stats->cpu_wide || !child_find_program(options->target.command[0], path, sizeof(path)))
 		return false;
 	const char *privilege = privilege_of(path);
 	if (!privilege)

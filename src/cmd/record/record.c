@@ -326,13 +326,6 @@ static void finish_files(struct live_recording *recording)
 	name_store_step(&recording->names);
 }
 
-/* Returns whether SIGUSR2 triggers a snapshot, a rotation or a dump. */
-static bool accepts_demands(const struct record_options *options)
-{
-	return options->buffers.snapshot || options->output.switch_on_demand ||
-	       options->buffers.overwrite;
-}
-
 /* Ends this process after a second signal, even if the main thread is stuck. */
 static void give_up(void *arg, int number)
 {
@@ -354,8 +347,7 @@ static bool open_session(struct live_recording *recording)
 {
 	/* Ignored signals: a full disk or a closed pipe becomes an error of write(2). */
 	static const int ignored[] = {SIGPIPE, SIGXFSZ, 0};
-	bool demands = accepts_demands(&recording->arguments->options);
-	const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, demands ? SIGUSR2 : 0, 0};
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0};
 	if (!session_open(&recording->session, signals, ignored))
 		return false;
 	session_block(&recording->session);
@@ -394,9 +386,13 @@ static void toggle_sampling(struct live_recording *recording)
 static void on_snapshot_signal(struct live_recording *recording)
 {
 	const struct record_options *options = &recording->arguments->options;
+	bool switches = options->output.switch_on_demand || options->buffers.overwrite;
 	struct sp_error *error =
 		options->buffers.snapshot ? sp_capture_snapshot(recording->capture) : NULL;
-	if (!error && (options->output.switch_on_demand || options->buffers.overwrite))
+	if (!switches && !options->buffers.snapshot && !recording->arguments->quiet)
+		diag_print("SIGUSR2 ignored: it needs --switch-output=signal, --overwrite or "
+			   "--snapshot");
+	if (!error && switches)
 		error = sp_capture_switch(recording->capture);
 	if (error)
 		diag_error(error);

@@ -211,6 +211,11 @@ bool record_parse_cgroups(const struct option *option, const char *text)
 	struct record_options *options = option->value;
 	if (!*text)
 		return option_reject(option, text, "a list of control groups");
+	if (options->target.cgroups) {
+		diag_print("-G, --cgroup: give one list, a group for each event: -G %s,%s",
+			   options->target.cgroups, text);
+		return false;
+	}
 	options->target.cgroups = text;
 	/* Cgroup events are CPU-wide, because the pids in a cgroup are not known in advance. */
 	options->target.system_wide = true;
