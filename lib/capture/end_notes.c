@@ -3,6 +3,7 @@
  * Notes that are known only when a recording ends: losses and their causes, CPU time without
  * samples, and limits of what was read about processes.
  */
+#include <math.h>
 #include "base/cleanup.h"
 #include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
@@ -12,6 +13,9 @@
 /* Least share of CPU time in samples without a note. */
 #define COVERED_ENOUGH 0.93
 #define MISSING_NS 30000000
+
+/* Error of a process's CPU time since a begin: user and system time in ticks of 10 ms. */
+#define TICKS_ERROR_NS 20000000
 
 static bool was_online(const struct sp_capture *capture, uint32_t cpu)
 {
@@ -143,17 +147,38 @@ static struct sp_error *note_uncounted(struct sp_capture *capture)
 }
 
 /*
- * CPU time of the command and its descendants for which it waited. Events of tasks and their
- * switches show less, because the kernel ends them before the task's memory is freed.
+ * Returns at least the CPU time that processes given by pid used while they were recorded; 0:
+ * unknown. It was read by ticks, from before the begin until after the end.
+ */
+static uint64_t processes_ns(const struct sp_capture *capture)
+{
+	const struct recorded_tasks *tasks = &capture->tasks;
+	double part = (double)(capture->end_ns - capture->begin_ns) / (double)tasks->during_ns;
+	double ns = (double)tasks->used_ns * fmin(part, 1) -
+		    (double)(tasks->roots.count * TICKS_ERROR_NS);
+	return tasks->during_ns && ns > 0 ? ns : 0;
+}
+
+/*
+ * CPU time of the command and its descendants for which it waited, or of processes given by pid.
+ * Events of tasks and their switches show less of a command, because the kernel ends them before
+ * the task's memory is freed. Samples of CPUs show less if their timers are late: while interrupts
+ * are disabled, and another thread may run then.
  */
 static struct sp_error *note_command_time(struct sp_capture *capture)
 {
 	const struct capture_config *config = &capture->config;
-	if (config->target != CAPTURE_COMMAND || !capture->tasks.workload.ended ||
-	    config->plan->cpu_wide || !config->inherit ||
-	    capture->overwrite.on || capture->out.rotation.full || capture->control.schedule.turned)
+	bool some_cpus = config->plan->cpu_wide && config->cpus.count < config->online.count;
+	uint64_t ns = 0;
+	if (!config->inherit || some_cpus || capture->overwrite.on || capture->out.rotation.full ||
+	    capture->control.schedule.turned)
 		return NULL;
-	return notes_add(&capture->out.notes, NOTE_COMMAND_TIME, NULL, capture_command_ns(capture));
+	if (config->target == CAPTURE_COMMAND && capture->tasks.workload.ended)
+		ns = capture_command_ns(capture);
+	else if (config->target == CAPTURE_PROCESSES && config->plan->cpu_wide &&
+		 !config->threads_only)
+		ns = processes_ns(capture);
+	return ns ? notes_add(&capture->out.notes, NOTE_COMMAND_TIME, NULL, ns) : NULL;
 }
 
 /* Notes descendants that change the answer: they used at least a tenth of the target's time. */

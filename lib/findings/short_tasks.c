@@ -139,6 +139,21 @@ static void add_finding(const struct analysis_view *view, const struct sp_profil
 		    profile->event, of_all, programs);
 }
 
+/* Adds a finding if samples of whole CPUs lack much of the CPU time that the kernel counted. */
+static void add_late(const struct analysis_view *view, const struct sp_profile *profile,
+		     double share)
+{
+	char text[FINDING_TEXT];
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_UNSAMPLED, .cause = "missed", .event = profile->event,
+		.share = share, .remedy = "record with --scope task, whose timers run with the threads",
+	};
+	finding_add(view, &finding,
+		    "%s of the target's CPU time has no samples of %s: timers of CPUs are late while "
+		    "interrupts are disabled",
+		    share_text(share, text), profile->event);
+}
+
 /*
  * Adds a finding if tasks with samples lack much weight (each fork and exec, half a period), or if
  * it is not known which code had it. `known`: weight in another finding, which has what is missing.
@@ -158,6 +173,10 @@ static void add_lacking(const struct analysis_view *view, const struct sp_profil
 	bool moves = others_part >= LACKING_LEAST && profile->unplaced_weight > known;
 	if (!profile->weight_is_time || !profile->weight || !(lacks || moves))
 		return;
+	if (lacks && !view_attr(view, event)->inherit) {
+		add_late(view, profile, missing_part);
+		return;
+	}
 	if (moves)
 		snprintf(others, sizeof(others), "up to %s of the total may belong to other rows",
 			 share_text(others_part, share));

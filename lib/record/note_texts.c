@@ -501,7 +501,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_UNRECORDED] = {3, true,
 		"{0} descendant process{0||es} of the target used {1t} s of CPU time, and "
 		"{0|was|were} not recorded; the target used {2t} s"},
-	[NOTE_COMMAND_TIME] = {1, true, "the kernel counted {0t} s of CPU time for the command"},
+	[NOTE_COMMAND_TIME] = {1, true, "the kernel counted {0t} s of CPU time for the target"},
 };
 
 size_t note_value_count(uint32_t kind)

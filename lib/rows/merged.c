@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "rows/merged.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
@@ -600,8 +601,10 @@ static bool add_whole(const struct merged *merged, const struct merged_recording
 }
 
 /*
- * Returns the CPU time of the command that a clock of its tasks has neither sampled nor is known
- * to miss: at an exit, for instance, the kernel ends events before it frees the task's memory.
+ * Returns the CPU time of the target that a clock has neither sampled nor is known to miss. At an
+ * exit, the kernel ends events of tasks before it frees the task's memory. Timers of whole CPUs are
+ * late while interrupts are disabled, and another thread may run then; their samples are random,
+ * so that 3 standard errors of their sum are no miss.
  */
 static uint64_t beyond_missing(const struct work *work, uint16_t event,
 			       const struct sp_profile *total)
@@ -610,7 +613,10 @@ static uint64_t beyond_missing(const struct work *work, uint16_t event,
 	bool counts_all = !attr->exclude_user && !attr->exclude_kernel;
 	uint64_t known_ns = weight_add(total->weight, total->missing_weight);
 	uint64_t command_ns = work->read->sideband.command_ns;
-	if (!record_is_clock(attr->type, attr->config) || !counts_all || command_ns <= known_ns)
+	double random_ns = attr->inherit || !total->samples ? 0 :
+			   3 * (double)total->weight / sqrt((double)total->samples);
+	if (!record_is_clock(attr->type, attr->config) || !counts_all ||
+	    (double)command_ns <= (double)known_ns + random_ns)
 		return 0;
 	return command_ns - known_ns;
 }

@@ -70,7 +70,9 @@ struct sideband {
 			 * false: a command was started */
 	bool dithered;               /* the rates of clocks vary (NOTE_DITHERED) */
 	bool is_part;                /* earlier files of a rotation contain the time before */
-	uint64_t command_ns;         /* the command's CPU time by the kernel's count; 0: unknown */
+	uint64_t command_ns;         /* CPU time of the command, or of the
+				      * processes, by the kernel's count; 0:
+				      * unknown */
 	double attaching_share;      /* share of losses until the first round; 0: unknown */
 	uint64_t unrecorded, unrecorded_ns, target_ns; /* values of NOTE_UNRECORDED; 0: none */
 	uint64_t command_lines;      /* number of executed programs with a command line */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <sprof/private/command.h>
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #define PROCESS_TREE CLEANUP(process_tree_deinit) struct process_tree
 
@@ -124,6 +125,7 @@ struct sp_error *tasks_begin_descent(struct recorded_tasks *tasks)
 {
 	if (!is_given_by_pid(tasks))
 		return NULL;
+	tasks->begin_ns = clock_ns(CLOCK_MONOTONIC);
 	return process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tasks->begin_tree);
 }
 
@@ -144,6 +146,7 @@ static struct sp_error *list_unrecorded(struct recorded_tasks *tasks)
 	uint32_t ancestor;
 	uint64_t now_ns = tasks_now_ns(tasks);
 	TRY(process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tree));
+	tasks->during_ns = clock_ns(CLOCK_MONOTONIC) - tasks->begin_ns;
 	vec_each (root, &tasks->roots)
 		if ((stat = process_tree_find(&tree, *root)))
 			tasks->used_ns += ticks_to_ns(ticks_since(&tasks->begin_tree, stat));
