@@ -369,10 +369,19 @@ rows = json.load(sys.stdin)["events"][0]["rows"]
 print(round(100 * sum(row["self"] for row in rows if sys.argv[1] in row["function"])))' "$1"
 }
 
+# forget_map: removes the program's perf map when its names are in data: they are stored in the background.
+forget_map() {
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		! "$SPROF" info -i data | grep -q '^  stored ' || break
+		sleep 0.5
+	done
+	rm -f "/tmp/perf-$(sed -n 's/^PID //p' .out).map"
+}
+
 # inlined PROGRAM ARGUMENT...: callee() is inlined. After the remedy, an option, it has its time.
 inlined() {
 	$record -o data -- "$@" >.out
-	rm -f "/tmp/perf-$(sed -n 's/^PID //p' .out).map"
+	forget_map
 	before=$(self callee)
 	finds data inlined
 	option=$(grep -o -e ' -[-X][^ ]*' .remedy)
@@ -380,7 +389,7 @@ inlined() {
 	shift
 	# shellcheck disable=SC2086
 	$record -o data -- "$program" $option "$@" >.out
-	rm -f "/tmp/perf-$(sed -n 's/^PID //p' .out).map"
+	forget_map
 	gone data inlined
 	after=$(self callee)
 	check "$option shows callee(): $before %, then $after %" test "$after" -gt $((before + 40))
@@ -400,7 +409,7 @@ END
 		NODE_OPTIONS=$names $record -o data -- node work.js >.out
 		gone data no_perf_map
 		check "frame pointers of node's code need no finding" test -z "$(remedy data frame_pointer)"
-		rm -f "/tmp/perf-$(sed -n 's/^PID //p' .out).map"
+		forget_map
 		cat >inline.js <<'END'
 function callee(n) { let s = 0; for (let i = 0; i < 100; i++) s = (s * 31 + n + i) | 0; return s; }
 function caller(n) { return callee(n) ^ callee(n + 1); }
@@ -444,7 +453,7 @@ END
 	JAVA_TOOL_OPTIONS=$(variable | sed 's/^JAVA_TOOL_OPTIONS=//')
 	$record -o data -- java -cp . Inline >.out 2>.err
 	gone data no_perf_map
-	rm -f "/tmp/perf-$(sed -n 's/^PID //p' .out).map"
+	forget_map
 	noisy inlined java -cp . Inline
 	unset JAVA_TOOL_OPTIONS
 else
