@@ -266,9 +266,10 @@ static bool hides_waits(const struct report *report, const struct sp_profile *pr
 static void add_weight(const struct report *report, const struct sp_profile *profile,
 		       struct clauses *clauses)
 {
-	char weight[FORMAT_SIZE], lasted[FORMAT_SIZE];
+	char weight[FORMAT_SIZE], lasted[FORMAT_SIZE], words[CPU_TIME_SIZE];
 	if (report->mode != SP_MODE_CPU)
 		return;
+	report_cpu_time(report, profile, words);
 	if (profile->weight_is_time && hides_waits(report, profile))
 		add_clause(clauses, "%s of CPU time in %s (--off-cpu records waits)",
 			   format_duration(&report->term, profile->weight, weight),
@@ -276,7 +277,7 @@ static void add_weight(const struct report *report, const struct sp_profile *pro
 	else if (profile->weight_is_time)
 		add_clause(clauses, "%s of %s",
 			   format_duration(&report->term, profile->weight, weight),
-			   report_cpu_time(report, profile));
+			   words);
 	else if (event_is_of_switches(profile->event))
 		add_clause(clauses, "%s off the CPU",
 			   format_duration(&report->term, profile->weight, weight));
