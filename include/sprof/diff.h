@@ -126,6 +126,14 @@ SP_API struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side
 SP_API void sp_diff_set_count(struct sp_diff *diff, double weight);
 
 /*
+ * Adds the command line (NULL-terminated; NULL: unknown) of the run added last. A program of each
+ * side that a word names, and that the other side lacks, counts as one under two names. Not for two
+ * parts of one recording: its programs differ.
+ */
+SP_API struct sp_error *sp_diff_add_command(struct sp_diff *diff,
+					    const char *const *words) SP_MUST_CHECK;
+
+/*
  * Compares the runs added so far; may be called again after more. Fails with SP_ERROR_INVALID if a
  * side has no run, or runs have other units.
  */

@@ -20,6 +20,9 @@
 /* Longest name of a thread. */
 #define COMM_MOST 15
 
+/* Words of a run's command line that may name its program: the first ones. */
+#define WORDS_MOST 64
+
 /* Name of the code of a file that has no names. */
 static const char unnamed[] = "[without a name]";
 
@@ -58,7 +61,8 @@ struct sp_diff {
 	struct compared_tree tree;
 	bool is_time, unit_differs;
 	size_t run_count[2];
-	const char *renamed[2]; /* by side; NULL: none */
+	VEC(const char *) words[2]; /* interned base names in each side's command lines */
+	const char *renamed[2];	    /* by side; NULL: none */
 	VEC(struct sp_diff_row) rows;
 	struct sp_change total;
 };
@@ -81,6 +85,8 @@ void sp_diff_free(struct sp_diff *diff)
 	vec_deinit(&diff->sizes);
 	vec_deinit(&diff->trees);
 	compared_tree_deinit(&diff->tree);
+	for (size_t side = 0; side < 2; side++)
+		vec_deinit(&diff->words[side]);
 	vec_deinit(&diff->rows);
 	vec_deinit(&diff->keys);
 	vec_deinit(&diff->objects);
@@ -288,14 +294,45 @@ void sp_diff_set_count(struct sp_diff *diff, double weight)
 
 /* -- Programs with other names ---------------------------------------------- */
 
-/* Finds the heaviest program of each side that the other side does not have. */
+struct sp_error *sp_diff_add_command(struct sp_diff *diff, const char *const *words)
+{
+	enum sp_diff_side side = diff->sizes.count ? vec_last(&diff->sizes)->side : SP_DIFF_BASE;
+	for (size_t i = 0; words && i < WORDS_MOST && words[i]; i++) {
+		const char *slash = strrchr(words[i], '/');
+		const char *name = strtab_add(&diff->names, slash ? slash + 1 : words[i]);
+		bool known = false;
+		NEED(name);
+		vec_each (word, &diff->words[side])
+			known |= *word == name;
+		const char **added = known ? NULL : vec_push(&diff->words[side]);
+		NEED(known || added);
+		if (added)
+			*added = name;
+	}
+	return NULL;
+}
+
+/* Returns whether a word of the side's commands names a file, maybe without its version. */
+static bool is_own_program(const struct sp_diff *diff, size_t side, const char *file)
+{
+	vec_each (word, &diff->words[side]) {
+		size_t size = strlen(*word);
+		if (size && !strncmp(file, *word, size) &&
+		    !file[size + strspn(file + size, ".-0123456789")])
+			return true;
+	}
+	return false;
+}
+
+/* Finds the heaviest program of each side's commands that the other side does not have. */
 static void find_renamed(struct sp_diff *diff)
 {
 	const struct compared_object *heaviest[2] = {NULL, NULL};
 	vec_each (object, &diff->objects) {
 		size_t side = object->weight[SP_DIFF_NEW] > 0;
 		bool alone = !object->weight[SP_DIFF_BASE] != !object->weight[SP_DIFF_NEW];
-		if (!alone || !object->name || !object_is_program(object->name))
+		if (!alone || !object->name || !object_is_program(object->name) ||
+		    !is_own_program(diff, side, object->name))
 			continue;
 		if (!heaviest[side] || object->weight[side] > heaviest[side]->weight[side])
 			heaviest[side] = object;

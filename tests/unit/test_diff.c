@@ -248,7 +248,13 @@ TEST(changes_are_those_of_r)
 	struct sp_diff *diff;
 	ck_assert_ptr_null(sp_diff_new(&diff));
 	add_runs(diff, 0, RUNS, "old", ".constprop.0");
-	add_runs(diff, RUNS, 2 * RUNS, "new", "");
+	ck_assert_ptr_null(sp_diff_add_command(diff, (const char *const[]){"taskset", "/x/old", NULL}));
+	add_runs(diff, RUNS, 2 * RUNS, "new-2.1", "");
+	/* Two programs are not one only because each is on one side. */
+	ck_assert_ptr_null(sp_diff_add_command(diff, NULL));
+	run(diff, false);
+	ck_assert_ptr_null(sp_diff_renamed(diff, SP_DIFF_NEW));
+	ck_assert_ptr_null(sp_diff_add_command(diff, (const char *const[]){"./new", NULL}));
 	run(diff, false);
 	ck_assert_uint_eq(sp_diff_row_count(diff), ROWS);
 	for (size_t i = 0; i < COUNT(wanted); i++) {
@@ -267,8 +273,8 @@ TEST(changes_are_those_of_r)
 	near(total->low, 0.016600962411093);
 	near(total->high, 0.123161706213141);
 	ck_assert_str_eq(sp_diff_renamed(diff, SP_DIFF_BASE), "old");
-	ck_assert_str_eq(sp_diff_renamed(diff, SP_DIFF_NEW), "new");
-	ck_assert_str_eq(find_row(diff, "a")->dso, "new");
+	ck_assert_str_eq(sp_diff_renamed(diff, SP_DIFF_NEW), "new-2.1");
+	ck_assert_str_eq(find_row(diff, "a")->dso, "new-2.1");
 	ck_assert_str_eq(find_row(diff, "e")->dso, "libe.so");
 	/* Found rows are first, the largest difference before others. */
 	ck_assert_str_eq(sp_diff_row(diff, 0)->function, "a");
