@@ -376,7 +376,10 @@ static void put_command(const struct comparison *comparison, double runs, FILE *
 {
 	const struct diff_run *base = common_run(comparison, SP_DIFF_BASE);
 	const struct diff_run *now = common_run(comparison, SP_DIFF_NEW);
-	char *versus = base && now ? text_append_word(xstrdup(""), now->again) : NULL;
+	/* A single word would get the base's arguments. */
+	bool bare = base && now && !strchr(now->again, ' ') && strchr(base->again, ' ');
+	char *again = base && now ? xasprintf("%s%s", bare ? "env " : "", now->again) : NULL;
+	char *versus = again ? text_append_word(xstrdup(""), again) : NULL;
 	if (versus && runs <= ADVISED_MOST && is_safe(versus) && is_safe(base->again) &&
 	    is_safe(base->options ?: ""))
 		fprintf(out,
@@ -384,6 +387,7 @@ static void put_command(const struct comparison *comparison, double runs, FILE *
 			runs, runs, base->options && *base->options ? " " : "",
 			base->options ? base->options : "", versus, base->again);
 	free(versus);
+	free(again);
 }
 
 /* Writes "56 runs" or "over 1000 runs". */
