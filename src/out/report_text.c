@@ -170,6 +170,10 @@ void report_describe_lost(const struct sp_profile *profile, char *text, size_t s
 			 "up to %s lost on these CPUs, about %s of them this workload's",
 			 format_count(profile->lost, count),
 			 format_count(profile->lost_own, share));
+	else if (!misses_much(profile))
+		snprintf(text, size, "%s lost (%s of other processes)",
+			 profile->times.unknown_ns ? "no samples" : "none",
+			 format_count(profile->lost, count));
 }
 
 static void add_losses(const struct report *report, const struct sp_profile *profile,
@@ -521,6 +525,9 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 			 report->interval == SHOWN_BETWEEN && !report_is_grouped(report, profile)
 				 ? " for another run" : "");
 	write_words(report, 0, text, out);
+	if (report->filtered && !report->relative)
+		write_words(report, 0, "The total is before filters; with --percentage relative it "
+			    "is what passes them.", out);
 	if (ranges)
 		write_marks(report, out);
 	if (report->my_code)
