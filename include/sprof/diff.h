@@ -33,6 +33,8 @@ enum sp_diff_verdict {
 	SP_DIFF_FASTER,
 	SP_DIFF_APPEARED, /* found: in no run of the base */
 	SP_DIFF_GONE,	  /* found: in no new run */
+	SP_DIFF_MOVED,	  /* rows by dso and function: such a change that opposite ones make up
+			   * for, of functions inlined into the same one, a caller or a callee */
 };
 
 /* Returns "slower", "inconclusive", …; never NULL. */
@@ -72,6 +74,13 @@ struct sp_diff_row {
 	 * is no key.
 	 */
 	const char *other_name;
+	/*
+	 * SP_DIFF_MOVED: function with the largest opposite change (else NULL), number of other
+	 * rows with one, and the weight of the row and all these rows.
+	 */
+	const char *moved_with;
+	size_t moved_others;
+	double together_base, together_now;
 };
 
 /*

@@ -15,6 +15,7 @@
 #include "diff/compared_tree.h"
 #include "diff/function_renames.h"
 #include "diff/matched_names.h"
+#include "diff/moved_time.h"
 #include "diff/passed_calls.h"
 
 /* Longest name of a thread. */
@@ -102,7 +103,7 @@ const char *sp_diff_verdict_name(enum sp_diff_verdict verdict)
 		[SP_DIFF_UNTESTED] = "untested", [SP_DIFF_INCONCLUSIVE] = "inconclusive",
 		[SP_DIFF_SAME] = "same",	 [SP_DIFF_SLOWER] = "slower",
 		[SP_DIFF_FASTER] = "faster",	 [SP_DIFF_APPEARED] = "new",
-		[SP_DIFF_GONE] = "gone",
+		[SP_DIFF_GONE] = "gone",	 [SP_DIFF_MOVED] = "moved",
 	};
 	return verdict < count_of(names) ? names[verdict] : "untested";
 }
@@ -215,6 +216,7 @@ static bool copy_node(struct sp_diff *diff, struct run_tree *tree, const struct 
 		.function = function,
 		.level = node->level,
 		.own_code = node->own_code,
+		.inlined = node->inlined,
 		.self = {(double)node->self.weight * scale, (double)node->self.samples},
 		.total = {(double)node->total.weight * scale, (double)node->total.samples},
 	};
@@ -427,7 +429,8 @@ static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *se
 	CLEANUP_FREE struct measured_row *measured =
 		calloc(diff->keys.count + 1, sizeof(*measured));
 	CLEANUP_FREE struct sp_change *changes = calloc(diff->keys.count + 1, sizeof(*changes));
-	NEED(rest && measured && changes);
+	CLEANUP_FREE uint32_t *row_of = calloc(diff->keys.count + 1, sizeof(*row_of));
+	NEED(rest && measured && changes && row_of);
 	for (size_t i = 0; i < runs; i++) {
 		const struct compared_run *run = &diff->runs.items[i];
 		vec_each (row, &run->rows) {
@@ -436,7 +439,10 @@ static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *se
 	}
 	for (size_t i = 0; i < diff->keys.count; i++) {
 		struct row_sums *row = sums + i * runs;
+		row_of[i] = UINT32_MAX;
 		if (row_is_heavy(set, row, least_share))
+			row_of[i] = diff->rows.count;
+		if (row_of[i] < UINT32_MAX)
 			TRY(add_row(diff, &diff->keys.items[i], measure(set, row), measured));
 		else
 			for (size_t j = 0; j < runs; j++)
@@ -448,6 +454,9 @@ static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *se
 	TRY(changes_test(set, measured, diff->rows.count, changes));
 	for (size_t i = 0; i < diff->rows.count; i++)
 		diff->rows.items[i].change = changes[i];
+	/* Nodes have the keys of rows by dso and function, but not of rows by other keys. */
+	const struct moved_rows rows = {diff->rows.items, diff->rows.count, row_of, targets};
+	TRY(moved_time_find(&rows, diff->trees.items, runs));
 	vec_sort(&diff->rows, by_importance);
 	return NULL;
 }
