@@ -47,8 +47,9 @@ void report_cpu_time(const struct report *report, const struct sp_profile *profi
 					 user));
 	else
 		snprintf(text, CPU_TIME_SIZE, "CPU time%s",
-			 attr && attr->exclude_kernel && !attr->exclude_user ?
-				 " in user code (the kernel's was not recorded)" : "");
+			 profile->weight_has_kernel ? " (the kernel was not sampled)"
+			 : attr && attr->exclude_kernel && !attr->exclude_user
+				 ? " in user code (the kernel's was not recorded)" : "");
 }
 
 size_t report_find_event(const struct report *report, const char *event)
