@@ -26,6 +26,8 @@ int main(int argc, char **argv)
 		    !(error = sp_analysis_run(ctx, reader, &report, &analysis)))
 			error = sp_diff_add(diff, i > argc / 2 ? SP_DIFF_NEW : SP_DIFF_BASE,
 					    sp_analysis_profile(analysis, 0));
+		if (!error)
+			error = sp_diff_add_command(diff, sp_reader_info(reader)->cmdline);
 		sp_analysis_free(analysis);
 		sp_reader_free(reader);
 	}

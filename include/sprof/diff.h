@@ -33,6 +33,8 @@ enum sp_diff_verdict {
 	SP_DIFF_FASTER,
 	SP_DIFF_APPEARED, /* found: in no run of the base */
 	SP_DIFF_GONE,	  /* found: in no new run */
+	SP_DIFF_MOVED,	  /* rows by dso and function: such a change that opposite ones make up
+			   * for, of functions inlined into the same one, a caller or a callee */
 };
 
 /* Returns "slower", "inconclusive", …; never NULL. */
@@ -72,6 +74,13 @@ struct sp_diff_row {
 	 * is no key.
 	 */
 	const char *other_name;
+	/*
+	 * SP_DIFF_MOVED: function with the largest opposite change (else NULL), number of other
+	 * rows with one, and the weight of the row and all these rows.
+	 */
+	const char *moved_with;
+	size_t moved_others;
+	double together_base, together_now;
 };
 
 /*
@@ -124,6 +133,14 @@ SP_API struct sp_error *sp_diff_add(struct sp_diff *diff, enum sp_diff_side side
  * runs have one, the total is of these, without the variance of sampling.
  */
 SP_API void sp_diff_set_count(struct sp_diff *diff, double weight);
+
+/*
+ * Adds the command line (NULL-terminated; NULL: unknown) of the run added last. A program of each
+ * side that a word names, and that the other side lacks, counts as one under two names. Not for two
+ * parts of one recording: its programs differ.
+ */
+SP_API struct sp_error *sp_diff_add_command(struct sp_diff *diff,
+					    const char *const *words) SP_MUST_CHECK;
 
 /*
  * Compares the runs added so far; may be called again after more. Fails with SP_ERROR_INVALID if a

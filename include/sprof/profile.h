@@ -364,6 +364,13 @@ struct sp_profile {
 	const char *event;
 	uint64_t samples, weight; /* sums of the whole recording, before filters */
 	uint64_t shown_samples, shown_weight; /* after filters */
+	/*
+	 * SP_MODE_CPU: the event excludes the kernel, but the weight is all CPU time, by context
+	 * switches. The part that is known to be in the kernel: rows "[kernel: not sampled]" before
+	 * filters.
+	 */
+	bool weight_has_kernel;
+	uint64_t kernel_weight;
 	uint64_t lost;            /* lost samples; CPU-wide: including other tasks' samples */
 	uint64_t lost_own; /* lost samples that belong to the target, by the recorder's estimate */
 	uint64_t lost_unknown; /* lost samples of the target or of others: the recording was

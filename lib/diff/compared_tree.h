@@ -14,7 +14,7 @@ struct run_node {
 	uint32_t merged; /* index in the compared tree */
 	uint32_t passed; /* number of nodes above that this run lacks: they have its total, too */
 	enum sp_level level;
-	bool own_code;
+	bool own_code, inlined; /* `inlined` into its parent */
 	struct row_sums self, total;
 };
 

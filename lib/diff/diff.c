@@ -15,10 +15,14 @@
 #include "diff/compared_tree.h"
 #include "diff/function_renames.h"
 #include "diff/matched_names.h"
+#include "diff/moved_time.h"
 #include "diff/passed_calls.h"
 
 /* Longest name of a thread. */
 #define COMM_MOST 15
+
+/* Words of a run's command line that may name its program: the first ones. */
+#define WORDS_MOST 64
 
 /* Name of the code of a file that has no names. */
 static const char unnamed[] = "[without a name]";
@@ -58,7 +62,8 @@ struct sp_diff {
 	struct compared_tree tree;
 	bool is_time, unit_differs;
 	size_t run_count[2];
-	const char *renamed[2]; /* by side; NULL: none */
+	VEC(const char *) words[2]; /* interned base names in each side's command lines */
+	const char *renamed[2];	    /* by side; NULL: none */
 	VEC(struct sp_diff_row) rows;
 	struct sp_change total;
 };
@@ -81,6 +86,8 @@ void sp_diff_free(struct sp_diff *diff)
 	vec_deinit(&diff->sizes);
 	vec_deinit(&diff->trees);
 	compared_tree_deinit(&diff->tree);
+	for (size_t side = 0; side < 2; side++)
+		vec_deinit(&diff->words[side]);
 	vec_deinit(&diff->rows);
 	vec_deinit(&diff->keys);
 	vec_deinit(&diff->objects);
@@ -96,7 +103,7 @@ const char *sp_diff_verdict_name(enum sp_diff_verdict verdict)
 		[SP_DIFF_UNTESTED] = "untested", [SP_DIFF_INCONCLUSIVE] = "inconclusive",
 		[SP_DIFF_SAME] = "same",	 [SP_DIFF_SLOWER] = "slower",
 		[SP_DIFF_FASTER] = "faster",	 [SP_DIFF_APPEARED] = "new",
-		[SP_DIFF_GONE] = "gone",
+		[SP_DIFF_GONE] = "gone",	 [SP_DIFF_MOVED] = "moved",
 	};
 	return verdict < count_of(names) ? names[verdict] : "untested";
 }
@@ -209,6 +216,7 @@ static bool copy_node(struct sp_diff *diff, struct run_tree *tree, const struct 
 		.function = function,
 		.level = node->level,
 		.own_code = node->own_code,
+		.inlined = node->inlined,
 		.self = {(double)node->self.weight * scale, (double)node->self.samples},
 		.total = {(double)node->total.weight * scale, (double)node->total.samples},
 	};
@@ -288,14 +296,45 @@ void sp_diff_set_count(struct sp_diff *diff, double weight)
 
 /* -- Programs with other names ---------------------------------------------- */
 
-/* Finds the heaviest program of each side that the other side does not have. */
+struct sp_error *sp_diff_add_command(struct sp_diff *diff, const char *const *words)
+{
+	enum sp_diff_side side = diff->sizes.count ? vec_last(&diff->sizes)->side : SP_DIFF_BASE;
+	for (size_t i = 0; words && i < WORDS_MOST && words[i]; i++) {
+		const char *slash = strrchr(words[i], '/');
+		const char *name = strtab_add(&diff->names, slash ? slash + 1 : words[i]);
+		bool known = false;
+		NEED(name);
+		vec_each (word, &diff->words[side])
+			known |= *word == name;
+		const char **added = known ? NULL : vec_push(&diff->words[side]);
+		NEED(known || added);
+		if (added)
+			*added = name;
+	}
+	return NULL;
+}
+
+/* Returns whether a word of the side's commands names a file, maybe without its version. */
+static bool is_own_program(const struct sp_diff *diff, size_t side, const char *file)
+{
+	vec_each (word, &diff->words[side]) {
+		size_t size = strlen(*word);
+		if (size && !strncmp(file, *word, size) &&
+		    !file[size + strspn(file + size, ".-0123456789")])
+			return true;
+	}
+	return false;
+}
+
+/* Finds the heaviest program of each side's commands that the other side does not have. */
 static void find_renamed(struct sp_diff *diff)
 {
 	const struct compared_object *heaviest[2] = {NULL, NULL};
 	vec_each (object, &diff->objects) {
 		size_t side = object->weight[SP_DIFF_NEW] > 0;
 		bool alone = !object->weight[SP_DIFF_BASE] != !object->weight[SP_DIFF_NEW];
-		if (!alone || !object->name || !object_is_program(object->name))
+		if (!alone || !object->name || !object_is_program(object->name) ||
+		    !is_own_program(diff, side, object->name))
 			continue;
 		if (!heaviest[side] || object->weight[side] > heaviest[side]->weight[side])
 			heaviest[side] = object;
@@ -390,7 +429,8 @@ static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *se
 	CLEANUP_FREE struct measured_row *measured =
 		calloc(diff->keys.count + 1, sizeof(*measured));
 	CLEANUP_FREE struct sp_change *changes = calloc(diff->keys.count + 1, sizeof(*changes));
-	NEED(rest && measured && changes);
+	CLEANUP_FREE uint32_t *row_of = calloc(diff->keys.count + 1, sizeof(*row_of));
+	NEED(rest && measured && changes && row_of);
 	for (size_t i = 0; i < runs; i++) {
 		const struct compared_run *run = &diff->runs.items[i];
 		vec_each (row, &run->rows) {
@@ -399,7 +439,10 @@ static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *se
 	}
 	for (size_t i = 0; i < diff->keys.count; i++) {
 		struct row_sums *row = sums + i * runs;
+		row_of[i] = UINT32_MAX;
 		if (row_is_heavy(set, row, least_share))
+			row_of[i] = diff->rows.count;
+		if (row_of[i] < UINT32_MAX)
 			TRY(add_row(diff, &diff->keys.items[i], measure(set, row), measured));
 		else
 			for (size_t j = 0; j < runs; j++)
@@ -411,6 +454,9 @@ static struct sp_error *make_rows(struct sp_diff *diff, const struct run_set *se
 	TRY(changes_test(set, measured, diff->rows.count, changes));
 	for (size_t i = 0; i < diff->rows.count; i++)
 		diff->rows.items[i].change = changes[i];
+	/* Nodes have the keys of rows by dso and function, but not of rows by other keys. */
+	const struct moved_rows rows = {diff->rows.items, diff->rows.count, row_of, targets};
+	TRY(moved_time_find(&rows, diff->trees.items, runs));
 	vec_sort(&diff->rows, by_importance);
 	return NULL;
 }

@@ -498,6 +498,8 @@ static void sum_up(const struct workers *workers, uint16_t event, struct sp_prof
 	}
 	profile->samples = all.samples;
 	profile->weight = all.weight;
+	profile->weight_has_kernel = clock && clock->user_only;
+	profile->kernel_weight = clock ? clock->kernel_ns : 0;
 	profile->weight_is_scaled = clock || (work->read->sideband.dithered && of->attr.freq &&
 					      record_is_clock(of->attr.type, of->attr.config));
 	profile->shown_samples = shown.samples;
@@ -531,6 +533,8 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 {
 	all->samples += one->samples;
 	all->weight = weight_add(all->weight, one->weight);
+	all->weight_has_kernel |= one->weight_has_kernel;
+	all->kernel_weight = weight_add(all->kernel_weight, one->kernel_weight);
 	all->shown_samples += one->shown_samples;
 	all->shown_weight = weight_add(all->shown_weight, one->shown_weight);
 	all->lost += one->lost;

@@ -144,6 +144,7 @@ struct scaled_clock {
 	uint64_t period_ns;
 	/* The next members are set by times_compute(). */
 	uint64_t ns;       /* time of all threads */
+	uint64_t kernel_ns; /* part of it that the clock excludes */
 	double sampled_ns; /* part of it in epochs with samples */
 	double factor;     /* mean factor of the samples' weights, weighted by the scaled weight */
 };

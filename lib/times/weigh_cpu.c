@@ -197,7 +197,9 @@ static void sum_clocks(struct times *times, const struct sample_weights *weights
 	struct scaled_clocks *clocks = &times->clocks;
 	for (size_t i = 0; i < times->strata.slice_count; i++) {
 		const struct time_rest *rest = &times->strata.rests[i];
-		uint64_t *ns = &clocks->items[i / clocks->epochs.count].ns;
+		struct scaled_clock *clock = &clocks->items[i / clocks->epochs.count];
+		uint64_t *ns = &clock->ns;
+		clock->kernel_ns = weight_add(clock->kernel_ns, rest->kernel_ns);
 		*ns = weight_add(*ns, rest->kernel_ns);
 		*ns = weight_add(*ns, rest->unrecorded_ns);
 		*ns = weight_add(*ns, rest->no_stack.ns[TIME_ON_CPU]);

@@ -339,12 +339,17 @@ static void put_event(struct head_writing *writing, const struct head *head, siz
 	const struct sp_profile *profile = event->profile;
 	struct json *json = &writing->json;
 	size_t groups = 0;
+	char time[CPU_TIME_SIZE];
 	for (size_t i = 0; !event->two_sides && i < event->cells.count; i++)
 		groups += page_begins_group(event, i);
 	json_begin_lines(json, NULL, '{');
 	head_put_text(writing, "name", profile->event);
 	const char *unit = profile->weight_is_time ? "ns" : profile->weight_is_latency ? "cycles" : "";
 	json_string(json, "unit", unit);
+	if (profile->weight_is_time && profile->mode == SP_MODE_CPU) {
+		report_cpu_time(head->page->report, profile, time);
+		json_string(json, "time", time);
+	}
 	json_unsigned(json, "samples", profile->samples);
 	json_unsigned(json, "weight", profile->weight);
 	json_double(json, "effectiveSamples", profile->effective_samples);

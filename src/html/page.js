@@ -23,7 +23,7 @@ function showHeader() {
 	if (!profile.comparison)
 		facts.push(samplesText(event.samples));
 	if (event.unit && !profile.comparison)
-		facts.push(weightText(event, event.weight) + (/^(cpu|task)-clock/.test(event.name) ? " of CPU time"
+		facts.push(weightText(event, event.weight) + (event.time ? ` of ${event.time}`
 			: {wall: " of threads' time", "off-cpu": " of threads' time", latency: " of processes' lifetimes"}[profile.mode] || ""));
 	else if (event.weight && event.weight !== event.samples && !profile.comparison)
 		facts.push(`${grouped(event.weight)} ${event.name}`);

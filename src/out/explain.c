@@ -356,8 +356,9 @@ static void put_head(const struct explanation *explanation, FILE *out)
 	const struct report *report = explanation->report;
 	const struct sp_profile *profile = explanation->profile;
 	char text[512], count[FORMAT_SIZE], weight[FORMAT_SIZE], lasted[FORMAT_SIZE],
-		lost[LOST_SIZE];
+		lost[LOST_SIZE], words[CPU_TIME_SIZE];
 	report_describe_lost(profile, lost, sizeof(lost));
+	report_cpu_time(report, profile, words);
 	snprintf(text, sizeof(text), "%s sample%s of %s%s%s, %s%s%s%s%s",
 		 format_count(profile->samples, count), profile->samples == 1 ? "" : "s",
 		 profile->event, report->duration_ns ? " in " : "",
@@ -369,7 +370,7 @@ static void put_head(const struct explanation *explanation, FILE *out)
 		 : profile->weight_is_time    ? " of "
 					      : " events",
 		 profile->mode == SP_MODE_CPU && profile->weight_is_time ?
-			 report_cpu_time(report, profile) : "",
+			 words : "",
 		 *lost ? ", " : "", lost);
 	term_wrap(&report->term, text, 0, 2, 0, out);
 	if (profile->mode != SP_MODE_CPU) {

@@ -35,11 +35,21 @@ uint64_t report_period(const struct report *report, const struct sp_profile *pro
 	return profile->weight_is_time && attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
 }
 
-const char *report_cpu_time(const struct report *report, const struct sp_profile *profile)
+void report_cpu_time(const struct report *report, const struct sp_profile *profile,
+		     char text[CPU_TIME_SIZE])
 {
 	const struct perf_event_attr *attr = report_attr(report, profile);
-	return attr && attr->exclude_kernel && !attr->exclude_user ?
-		       "CPU time in user code (the kernel's was not recorded)" : "CPU time";
+	char user[FORMAT_SIZE];
+	if (profile->kernel_weight)
+		snprintf(text, CPU_TIME_SIZE,
+			 "CPU time, %s of it in user code (the kernel was not sampled)",
+			 format_duration(&report->term, profile->weight - profile->kernel_weight,
+					 user));
+	else
+		snprintf(text, CPU_TIME_SIZE, "CPU time%s",
+			 profile->weight_has_kernel ? " (the kernel was not sampled)"
+			 : attr && attr->exclude_kernel && !attr->exclude_user
+				 ? " in user code (the kernel's was not recorded)" : "");
 }
 
 size_t report_find_event(const struct report *report, const char *event)

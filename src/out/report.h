@@ -114,8 +114,10 @@ uint64_t report_period(const struct report *report, const struct sp_profile *pro
 const struct perf_event_attr *report_attr(const struct report *report,
 					  const struct sp_profile *profile);
 
-/* Returns the words for a clock's weight: which CPU time it is. */
-const char *report_cpu_time(const struct report *report, const struct sp_profile *profile);
+/* Writes the words for a clock's weight: "CPU time", and which part of it was in user code. */
+#define CPU_TIME_SIZE 128
+void report_cpu_time(const struct report *report, const struct sp_profile *profile,
+		     char text[CPU_TIME_SIZE]);
 
 /* Returns the index of the profile of an event; the number of profiles: there is none. */
 size_t report_find_event(const struct report *report, const char *event);

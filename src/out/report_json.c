@@ -307,6 +307,8 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	const struct sp_stack_end_words *words;
 	json_unsigned(json, "samples", profile->samples);
 	json_unsigned(json, "weight", profile->weight);
+	if (profile->weight_has_kernel)
+		json_unsigned(json, "kernel_weight", profile->kernel_weight);
 	json_unsigned(json, "lost", profile->lost);
 	json_unsigned(json, "lost_own", profile->lost_own);
 	if (profile->lost_unknown)

@@ -170,6 +170,10 @@ void report_describe_lost(const struct sp_profile *profile, char *text, size_t s
 			 "up to %s lost on these CPUs, about %s of them this workload's",
 			 format_count(profile->lost, count),
 			 format_count(profile->lost_own, share));
+	else if (!misses_much(profile))
+		snprintf(text, size, "%s lost (%s of other processes)",
+			 profile->times.unknown_ns ? "no samples" : "none",
+			 format_count(profile->lost, count));
 }
 
 static void add_losses(const struct report *report, const struct sp_profile *profile,
@@ -266,9 +270,10 @@ static bool hides_waits(const struct report *report, const struct sp_profile *pr
 static void add_weight(const struct report *report, const struct sp_profile *profile,
 		       struct clauses *clauses)
 {
-	char weight[FORMAT_SIZE], lasted[FORMAT_SIZE];
+	char weight[FORMAT_SIZE], lasted[FORMAT_SIZE], words[CPU_TIME_SIZE];
 	if (report->mode != SP_MODE_CPU)
 		return;
+	report_cpu_time(report, profile, words);
 	if (profile->weight_is_time && hides_waits(report, profile))
 		add_clause(clauses, "%s of CPU time in %s (--off-cpu records waits)",
 			   format_duration(&report->term, profile->weight, weight),
@@ -276,7 +281,7 @@ static void add_weight(const struct report *report, const struct sp_profile *pro
 	else if (profile->weight_is_time)
 		add_clause(clauses, "%s of %s",
 			   format_duration(&report->term, profile->weight, weight),
-			   report_cpu_time(report, profile));
+			   words);
 	else if (event_is_of_switches(profile->event))
 		add_clause(clauses, "%s off the CPU",
 			   format_duration(&report->term, profile->weight, weight));
@@ -520,6 +525,9 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 			 report->interval == SHOWN_BETWEEN && !report_is_grouped(report, profile)
 				 ? " for another run" : "");
 	write_words(report, 0, text, out);
+	if (report->filtered && !report->relative)
+		write_words(report, 0, "The total is before filters; with --percentage relative it "
+			    "is what passes them.", out);
 	if (ranges)
 		write_marks(report, out);
 	if (report->my_code)

@@ -352,7 +352,7 @@ static void put_entry_names(const struct term *term, const struct table_line *ro
 
 /*
  * Writes functions in one line: "in all stacks (total 100.00%): _start, main", or "in all stacks of
- * worker (total 48.10%): ...". In mode cpu: "in most stacks (total 87.9–69.7%): ...". Rows do not
+ * worker (total 48.10%): ...". In mode cpu: "in most stacks (total 69.7–87.9%): ...". Rows do not
  * have their order in the stacks.
  */
 static void write_entries(const struct report *report, const struct table_line *rows,
@@ -370,8 +370,8 @@ static void write_entries(const struct report *report, const struct table_line *
 	const struct sp_share *last = &rows[entries - 1].row->total.share;
 	if (most && rows[0].row->total.share.value - last->value >= 0.0005) {
 		snprintf(range, sizeof(range), "%.1f%s%.1f%%",
-			 100 * rows[0].row->total.share.value,
-			 term_glyph(&report->term, "–", "-"), 100 * last->value);
+			 100 * last->value, term_glyph(&report->term, "–", "-"),
+			 100 * rows[0].row->total.share.value);
 		share = range;
 	} else if (most) {
 		share = format_share(last->value, buffer);

@@ -14,7 +14,7 @@ void report_write_event(const struct report *report, const struct sp_profile *pr
 
 /*
  * Writes how many samples were lost, "none lost" or "12 lost (1.2%)", to a buffer of LOST_SIZE
- * bytes. Nothing if a finding has what is missing, or only other processes lost samples.
+ * bytes. Nothing if a finding has what is missing.
  */
 #define LOST_SIZE 128
 void report_describe_lost(const struct sp_profile *profile, char *text, size_t size);

@@ -92,6 +92,7 @@ prints "the head counts what passes" sh -c \
 data
 9 samples of cpu-clock, 90 ns of CPU time, none lost, filters pass 4 of them (44.4% of the time)
 Percentages are of total CPU time; low-high is the 95% confidence interval.
+The total is before filters; with --percentage relative it is what passes them.
 
   self   low-high  argument
 33.33%  12.1-64.6  src/a.c

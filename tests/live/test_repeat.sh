@@ -86,6 +86,8 @@ status "a part of a run is none" 129 "$SPROF" record --repeat 3 -D 10-20 ./one 1
 status "runs have no dates in their names" 129 \
 	"$SPROF" record --repeat 3 --timestamp-filename ./one 1
 status "shell syntax is refused" 129 "$SPROF" record --repeat 3 --versus './two | cat' ./one 1
+status "a single word of --versus is a program" 0 "$SPROF" record --repeat 1 --versus ./two -o word ./one 1
+check "which gets the other's arguments" grep -q '"new": \["./two", "1"\]' word/runs.json
 status "one side is recorded" 0 "$SPROF" record --repeat 1 -o single ./one 1
 says "the line says how to compare" "'sprof diff single OTHER'"
 

@@ -248,7 +248,13 @@ TEST(changes_are_those_of_r)
 	struct sp_diff *diff;
 	ck_assert_ptr_null(sp_diff_new(&diff));
 	add_runs(diff, 0, RUNS, "old", ".constprop.0");
-	add_runs(diff, RUNS, 2 * RUNS, "new", "");
+	ck_assert_ptr_null(sp_diff_add_command(diff, (const char *const[]){"taskset", "/x/old", NULL}));
+	add_runs(diff, RUNS, 2 * RUNS, "new-2.1", "");
+	/* Two programs are not one only because each is on one side. */
+	ck_assert_ptr_null(sp_diff_add_command(diff, NULL));
+	run(diff, false);
+	ck_assert_ptr_null(sp_diff_renamed(diff, SP_DIFF_NEW));
+	ck_assert_ptr_null(sp_diff_add_command(diff, (const char *const[]){"./new", NULL}));
 	run(diff, false);
 	ck_assert_uint_eq(sp_diff_row_count(diff), ROWS);
 	for (size_t i = 0; i < COUNT(wanted); i++) {
@@ -267,8 +273,8 @@ TEST(changes_are_those_of_r)
 	near(total->low, 0.016600962411093);
 	near(total->high, 0.123161706213141);
 	ck_assert_str_eq(sp_diff_renamed(diff, SP_DIFF_BASE), "old");
-	ck_assert_str_eq(sp_diff_renamed(diff, SP_DIFF_NEW), "new");
-	ck_assert_str_eq(find_row(diff, "a")->dso, "new");
+	ck_assert_str_eq(sp_diff_renamed(diff, SP_DIFF_NEW), "new-2.1");
+	ck_assert_str_eq(find_row(diff, "a")->dso, "new-2.1");
 	ck_assert_str_eq(find_row(diff, "e")->dso, "libe.so");
 	/* Found rows are first, the largest difference before others. */
 	ck_assert_str_eq(sp_diff_row(diff, 0)->function, "a");
@@ -795,6 +801,71 @@ TEST(calls_pass_frames_of_one_side)
 		ck_assert_uint_eq(frames, 1);
 		near(self[0], sp_diff_node(diff, 0)->base);
 		near(self[1], sp_diff_node(diff, 0)->now);
+		sp_diff_free(diff);
+	}
+}
+
+/* Adds a run of main > (hash > mix, and light). */
+static void add_inlined(struct sp_diff *diff, enum sp_diff_side side, uint64_t hash, uint64_t mix,
+			bool inlined)
+{
+	struct sp_tree_node below = call("mix", mix);
+	struct sp_tree_node top[] = {call("hash", hash), call("light", 3000)};
+	struct sp_tree_node root = call(NULL, 0);
+	struct sp_row rows[3] = {{{0}}};
+	struct sp_profile profile = {.weight_is_time = true, .rows = rows, .tree = &root};
+	const struct sp_tree_node *const nodes[] = {&top[0], &top[1], &below};
+	below.inlined = inlined;
+	if (mix)
+		add_callees(&top[0], &below, 1);
+	add_callees(&root, top, 2);
+	root.dso = NULL;
+	profile.row_count = mix ? 3 : 2;
+	for (size_t i = 0; i < profile.row_count; i++)
+		rows[i] = (struct sp_row){.self = nodes[i]->self,
+					  .dso = "app",
+					  .function = nodes[i]->function,
+					  .symbol_known = true};
+	profile.samples = profile.shown_samples = root.total.samples;
+	profile.shown_weight = root.total.weight;
+	ck_assert_ptr_null(sp_diff_add(diff, side, &profile));
+}
+
+/* Time that moved between a function and one inlined into it, or gone, made nothing slower. */
+TEST(moved_time_is_no_change)
+{
+	static const struct {
+		uint64_t base[2], now[2];
+		bool inlined;
+		enum sp_diff_verdict hash, mix;
+	} cases[] = {
+		{{100, 2400}, {500, 2080}, true, SP_DIFF_MOVED, SP_DIFF_MOVED},
+		{{100, 2400}, {500, 2080}, false, SP_DIFF_SLOWER, SP_DIFF_FASTER},
+		/* Too little of its change moved. */
+		{{100, 2400}, {500, 2380}, true, SP_DIFF_SLOWER, SP_DIFF_SAME},
+		{{100, 2400}, {2500, 0}, false, SP_DIFF_MOVED, SP_DIFF_MOVED},
+		{{100, 2400}, {5000, 0}, false, SP_DIFF_SLOWER, SP_DIFF_MOVED},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct sp_diff *diff;
+		ck_assert_ptr_null(sp_diff_new(&diff));
+		for (uint64_t j = 0; j < RUNS; j++) {
+			add_inlined(diff, SP_DIFF_BASE, cases[i].base[0] + j, cases[i].base[1] + j,
+				    cases[i].inlined);
+			add_inlined(diff, SP_DIFF_NEW, cases[i].now[0] + j,
+				    cases[i].now[1] ? cases[i].now[1] + j : 0, cases[i].inlined);
+		}
+		run(diff, false);
+		const struct sp_diff_row *hash = find_row(diff, "hash");
+		const struct sp_diff_row *mix = find_row(diff, "mix");
+		ck_assert_int_eq(hash->change.verdict, cases[i].hash);
+		ck_assert_int_eq(mix->change.verdict, cases[i].mix);
+		ck_assert_int_eq(hash->moved_with != NULL, cases[i].hash == SP_DIFF_MOVED);
+		if (hash->moved_with) {
+			ck_assert_str_eq(hash->moved_with, "mix");
+			near(hash->together_base, hash->change.base + mix->change.base);
+			near(hash->together_now, hash->change.now + mix->change.now);
+		}
 		sp_diff_free(diff);
 	}
 }

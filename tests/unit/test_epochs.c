@@ -215,6 +215,7 @@ TEST(a_clock_of_user_code_leaves_the_kernel_a_rest)
 	/* Less than a period may have been anywhere. */
 	ck_assert_uint_eq(no_stack(&made, CHILD, 2000), FORKED_NS);
 	ck_assert_uint_eq(rest(&made, CHILD, 2000)->kernel_ns, 0);
+	ck_assert_uint_eq(made.times.clocks.items[0].kernel_ns, LS_NS - 3 * PERIOD);
 	ck_assert_uint_eq(made.times.clocks.items[0].ns, SHELL_NS + FORKED_NS + LS_NS);
 	made_deinit(&made);
 }

@@ -560,7 +560,15 @@ TEST(text_orders_by_self_and_stops)
 		"39.00%  35.1-42.9  100.00%  lib   [.] b\n"
 		"... 2 more rows, 1.0% in all; --percent-limit 0 shows them\n");
 	report.row_most = 1;
+	profile.lost = 15;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "... 3 more rows, 40.0% in"));
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report),
+				     ", none lost (15 of other processes)\n"));
+	report.filtered = true;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report),
+				     "with --percentage relative it is what passes them.\n"));
+	report.filtered = false;
+	profile.lost = 0;
 	report.row_coverage = 0;
 	report.row_most = 0;
 	report.quiet = report.keep_keys = true;

@@ -206,6 +206,17 @@ static struct sp_error *analyse(const struct comparison *comparison, struct sp_c
 	return sp_analysis_run(ctx, reader, &options, ret);
 }
 
+/* Returns whether the other side has the same recording: another part of it. */
+static bool is_on_both_sides(const struct diff_arguments *arguments, enum sp_diff_side side,
+			     const char *path)
+{
+	const struct option_strings *others = &arguments->paths[!side];
+	for (size_t i = 0; i < others->count; i++)
+		if (!strcmp(others->items[i], path))
+			return true;
+	return false;
+}
+
 /* Returns whether the profile's weight is the CPU time of whole runs. */
 static bool counts_fit(const struct diff_arguments *arguments, const struct sp_profile *profile)
 {
@@ -251,6 +262,9 @@ static bool read_run(struct comparison *comparison, struct sp_ctx *ctx, struct s
 		comparison->is_time =
 			profile->weight_is_time || event_is_of_switches(run->event);
 		error = sp_diff_add(comparison->diff, side, profile);
+		if (!error && !is_on_both_sides(comparison->arguments, side, path))
+			error = sp_diff_add_command(comparison->diff,
+						    sp_reader_info(reader)->cmdline);
 		if (!error && counts_fit(comparison->arguments, profile)) {
 			run->counted_ns = counted_time(path);
 			sp_diff_set_count(comparison->diff, (double)run->counted_ns);

@@ -91,6 +91,11 @@ void diff_write_json(const struct comparison *comparison, FILE *out)
 		for (size_t j = 0; j < sizeof(texts) / sizeof(*texts); j++)
 			json_string(&json, texts[j].key, texts[j].text);
 		json_string(&json, "other_name", row->other_name);
+		json_string(&json, "moved_with", row->moved_with);
+		if (row->moved_with) {
+			json_double(&json, "together_base", row->together_base);
+			json_double(&json, "together_new", row->together_now);
+		}
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');

@@ -338,6 +338,43 @@ static void put_renames(const struct comparison *comparison, FILE *out)
 	}
 }
 
+/* Most sentences on moved time. */
+#define MOVED_MOST 5
+
+/* Writes with which functions the time of rows was exchanged. */
+static void put_moved(const struct comparison *comparison, FILE *out)
+{
+	const struct sp_diff_row *last = NULL;
+	char base[TEXT_SIZE], now[TEXT_SIZE];
+	for (size_t i = 0, count = 0;
+	     i < sp_diff_row_count(comparison->diff) && count < MOVED_MOST; i++) {
+		const struct sp_diff_row *row = sp_diff_row(comparison->diff, i);
+		char *name = NULL, *other = NULL;
+		if (row->change.verdict != SP_DIFF_MOVED ||
+		    (last && !strcmp(row->moved_with, last->function) &&
+		     !strcmp(last->moved_with, row->function)))
+			continue;
+		const char *from = name_shorten(&comparison->term, row->function, NAME_MOST, &name);
+		const char *to =
+			name_shorten(&comparison->term, row->moved_with, NAME_MOST, &other);
+		char more[TEXT_SIZE] = "";
+		if (row->moved_others)
+			snprintf(more, sizeof(more), " and %zu more", row->moved_others);
+		char *text = xasprintf(
+			"moved: %s and %s%s changed in turn. Together they took %s, now %s %s: the "
+			"builds inline code differently, or differ in its debug information.",
+			from, to, more, format_quantity(comparison, row->together_base, base),
+			format_quantity(comparison, row->together_now, now),
+			comparison->by_share ? "of all" : diff_unit(comparison));
+		put_sentence(comparison, text, out);
+		free(text);
+		free(name);
+		free(other);
+		last = row;
+		count++;
+	}
+}
+
 /* Returns the first run of a side if all have its command; NULL: they differ, or are unknown. */
 static const struct diff_run *common_run(const struct comparison *comparison,
 					 enum sp_diff_side side)
@@ -376,7 +413,10 @@ static void put_command(const struct comparison *comparison, double runs, FILE *
 {
 	const struct diff_run *base = common_run(comparison, SP_DIFF_BASE);
 	const struct diff_run *now = common_run(comparison, SP_DIFF_NEW);
-	char *versus = base && now ? text_append_word(xstrdup(""), now->again) : NULL;
+	/* A single word would get the base's arguments. */
+	bool bare = base && now && !strchr(now->again, ' ') && strchr(base->again, ' ');
+	char *again = base && now ? xasprintf("%s%s", bare ? "env " : "", now->again) : NULL;
+	char *versus = again ? text_append_word(xstrdup(""), again) : NULL;
 	if (versus && runs <= ADVISED_MOST && is_safe(versus) && is_safe(base->again) &&
 	    is_safe(base->options ?: ""))
 		fprintf(out,
@@ -384,6 +424,7 @@ static void put_command(const struct comparison *comparison, double runs, FILE *
 			runs, runs, base->options && *base->options ? " " : "",
 			base->options ? base->options : "", versus, base->again);
 	free(versus);
+	free(again);
 }
 
 /* Writes "56 runs" or "over 1000 runs". */
@@ -428,6 +469,7 @@ static void put_forecast(const struct comparison *comparison, double row_runs, F
 
 void diff_put_limits(const struct comparison *comparison, double row_runs, FILE *out)
 {
+	put_moved(comparison, out);
 	put_renames(comparison, out);
 	if (comparison_is_tested(comparison)) {
 		put_forecast(comparison, row_runs, out);
@@ -525,7 +567,8 @@ void diff_put_summary(const struct comparison *comparison, FILE *out)
 	size_t found = 0;
 	for (size_t i = 0; i < sp_diff_row_count(comparison->diff); i++) {
 		const struct sp_diff_row *row = sp_diff_row(comparison->diff, i);
-		found += row->change.verdict >= SP_DIFF_SLOWER && !row->is_rest;
+		found += row->change.verdict >= SP_DIFF_SLOWER &&
+			 row->change.verdict != SP_DIFF_MOVED && !row->is_rest;
 	}
 	if (!comparison->by_share)
 		fprintf(out, "total %s%s%s%s, ", format_change(comparison, total->ratio, change),

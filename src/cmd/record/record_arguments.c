@@ -107,7 +107,8 @@ static void add_events(struct option_table *table, struct record_arguments *argu
 		OPTION_NUMBER(0, "repeat", "N", &arguments->repeat,
 			      "record N runs of COMMAND, for sprof diff"),
 		OPTION_STRING(0, "versus", "COMMAND", &arguments->versus,
-			      "with --repeat: run COMMAND in turns, and compare", .rare = true),
+			      "with --repeat: run COMMAND in turns (one word: with the same "
+			      "arguments), and compare", .rare = true),
 		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,
 			    "filter the events of the preceding -e: by tracepoint fields, or by "
 			    "traced addresses", .rare = true),

@@ -430,6 +430,27 @@ static bool split_command(const char *text, wordexp_t *words)
 	return false;
 }
 
+/*
+ * Returns the words of --versus, for the caller to free. A single word names a program that runs
+ * with the command's arguments.
+ */
+static const char **versus_command(const wordexp_t *words, const char *const *command, bool quiet)
+{
+	size_t count = 0;
+	while (command[count])
+		count++;
+	const char **line = xcalloc(count + words->we_wordc + 1, sizeof(*line));
+	for (size_t i = 0; i < words->we_wordc; i++)
+		line[i] = words->we_wordv[i];
+	if (words->we_wordc > 1 || count < 2)
+		return line;
+	memcpy(line + 1, command + 1, (count - 1) * sizeof(*line));
+	if (!quiet)
+		diag_print("--versus %s runs with the arguments of %s; --versus 'env %s' runs it "
+			   "without", line[0], command[0], line[0]);
+	return line;
+}
+
 int record_repeat(struct sp_ctx *ctx, struct record_arguments *arguments, run_fn *run)
 {
 	struct repeat repeat = {
@@ -443,12 +464,15 @@ int record_repeat(struct sp_ctx *ctx, struct record_arguments *arguments, run_fn
 	wordexp_t words;
 	if (!check(arguments) || (arguments->versus && !split_command(arguments->versus, &words)))
 		return EXIT_USAGE;
+	const char **versus = NULL;
 	if (arguments->versus)
-		repeat.commands[1] = (const char *const *)words.we_wordv;
+		versus = versus_command(&words, repeat.commands[0], arguments->quiet);
+	repeat.commands[1] = versus;
 	int status = make_folder(repeat.folder) ? run_rounds(&repeat) : EXIT_RECORDER;
 	if (!status)
 		status = finish(&repeat);
 	free(repeat.runs);
+	free(versus);
 	if (arguments->versus)
 		wordfree(&words);
 	return status;
