@@ -134,7 +134,9 @@ static struct module_names *new_names(struct resolver *resolver, const struct mo
 		names = calloc(1, sizeof(*names));
 	if (names) {
 		names->module = module;
-		names->logged = kept && kept_names_are_logged(kept);
+		/* The recording has its Python functions in records. */
+		names->logged = kept && kept_names_are_logged(kept) &&
+				module->kind != MODULE_PYTHON;
 	}
 	return names;
 }
@@ -189,7 +191,8 @@ static bool prefer_stored(const struct resolver *resolver, const struct module_n
 {
 	bool is_proven = names->opened &&
 			 (names->source->by_content || module->kind == MODULE_KERNEL ||
-			  module->kind == MODULE_KERNEL_MODULE || module->kind == MODULE_JIT);
+			  module->kind == MODULE_KERNEL_MODULE || module->kind == MODULE_JIT ||
+			  module->kind == MODULE_PYTHON);
 	if (!is_proven || names->diagnosis.problem != RESOLVER_OK)
 		return true;
 	return stored->has_lines &&

@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "capture/python/functions.h"
 #include "capture/python/processes.h"
 #include "capture/python/shots.h"
 #include "machine/machine.h"
 #include "record/record_length.h"
+#include "stored/chunks.h"
+#include "stored/stored.h"
 #include "symbol/resolver.h"
 #include "test.h"
 
@@ -63,6 +66,29 @@ TEST(an_address_has_function_and_line)
 	ck_assert(python_has_address(python_address(python_start(PYTHON_FUNCTIONS_MAX - 1), 1)));
 }
 
+/* Stores one address of Python code without a name, as archives had them. */
+static struct stored *store_nameless(uint64_t offset)
+{
+	const struct stored_key key = {.kind = MODULE_PYTHON, .path = PYTHON_DSO};
+	struct stored_names names = {0};
+	struct record_buffer data = {0}, records = {0};
+	struct stored *stored;
+	struct stored_module *module = stored_names_add(&names, &key);
+	ck_assert(module && vec_append(&module->points, (struct stored_point){.offset = offset}));
+	ok_or_fail(stored_names_encode(&names, &data));
+	ok_or_fail(chunk_encode(&records, CHUNK_NAMES, data.items, data.count));
+	ok_or_fail(chunks_encode_end(&records));
+	int fd = memfd_create("stored", MFD_CLOEXEC);
+	ck_assert_int_eq(write(fd, records.items, records.count), (ssize_t)records.count);
+	ok_or_fail(stored_open(fd, records.count, "stored", &stored));
+	ck_assert_ptr_nonnull(stored);
+	close(fd);
+	vec_deinit(&data);
+	vec_deinit(&records);
+	stored_names_deinit(&names);
+	return stored;
+}
+
 TEST(functions_and_lines_are_found_again)
 {
 	struct python_functions functions;
@@ -84,7 +110,9 @@ TEST(functions_and_lines_are_found_again)
 	ok_or_fail(machine_seal(machine));
 	const struct code_address address = {.ip = python_address(start, 4),
 					     .cpumode = PERF_RECORD_MISC_USER, .caller = true};
-	const struct resolver_options options = {0};
+	/* The records have all functions; stored names lack some addresses. */
+	struct stored *stored = store_nameless(address.ip);
+	const struct resolver_options options = {.stored = stored};
 	ok_or_fail(resolver_new(ctx, &options, &resolver));
 	struct location location = resolver_locate(resolver, machine, &address);
 	ck_assert(location.module && !strcmp(location.module->name, "[python]"));
@@ -102,6 +130,7 @@ TEST(functions_and_lines_are_found_again)
 	location.offset = python_start(2);
 	ck_assert(!resolver_find(resolver, &location));
 	resolver_free(resolver);
+	stored_free(stored);
 	machine_free(machine);
 	vec_deinit(&buffer);
 	python_functions_deinit(&functions);
