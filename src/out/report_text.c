@@ -681,8 +681,18 @@ static bool put_annotate(const struct report *report, const struct sp_profile *p
 }
 
 /*
+ * Returns whether a row's share is that of its lines, not of its instructions: it is a Python
+ * function, or has the time of libraries.
+ */
+static bool has_lines_only(const struct report *report, const struct sp_row *row)
+{
+	const char *dso = row->identity ? row->identity->path : row->dso ?: "";
+	return report->my_code || !strcmp(dso, "[python]");
+}
+
+/*
  * Writes a command that follows: for the time of the user's own functions if the first row is
- * none of them, else for the first row's code.
+ * none of them, else for the first row's lines or code.
  */
 static void write_next(const struct report *report, FILE *out)
 {
@@ -694,10 +704,15 @@ static void write_next(const struct report *report, FILE *out)
 	    report->mode != SP_MODE_CPU || !row || !row->function)
 		return;
 	bool usual = !strcmp(report->path, "sprof.data"), fits;
-	const char *own = hides_own_code(report, profile) ?
-				  "By the functions of your own code: sprof report --my-code" :
-			  !strcmp(row->dso ?: "", "[python]") ?
-				  "By lines: sprof report --my-code -s function,srcline" : NULL;
+	bool hidden = hides_own_code(report, profile), lines = has_lines_only(report, row);
+	if (!hidden && lines &&
+	    (report_has_key(report, SP_KEY_SRCLINE) ||
+	     (report->my_code && !(row->own_code && row->identity))))
+		return;
+	const char *own = hidden ? "By the functions of your own code: sprof report --my-code" :
+			  !lines ? NULL :
+			  report->my_code ? "By lines: sprof report --my-code -s function,srcline" :
+					    "By lines: sprof report -s function,srcline";
 	if (own && text_is_bare(report->path)) {
 		int size = snprintf(text, sizeof(text), "%s%s%s", own, usual ? "" : " ",
 				    usual ? "" : report->path);

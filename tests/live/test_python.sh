@@ -85,6 +85,12 @@ check "folded: the evaluation's time is the Python functions'" \
 	test "$python_folded" -gt "$((eval_all / 2))" -a "$eval_folded" -lt "$((eval_all / 2))"
 "$SPROF" report -i "$tmp/command" -d '[python]' -s srcline >"$tmp/out" 2>"$tmp/err"
 check "text shows lines of Python code with self time" grep -q 'frames\.py:' "$tmp/out"
+COLUMNS=200 "$SPROF" report -i "$tmp/command" --my-code -s function >"$tmp/out" 2>"$tmp/err"
+check "text advises the lines of a Python function" \
+	grep -q '^By lines: sprof report --my-code -s function,srcline ' "$tmp/out"
+COLUMNS=200 "$SPROF" report -i "$tmp/command" --my-code -s function,srcline >>"$tmp/out" 2>"$tmp/err"
+check "text advises neither its instructions nor its lines again" \
+	test "$(grep -c -e 'sprof annotate' -e '^By lines' "$tmp/out")" = 1
 "$SPROF" report -i "$tmp/command" --interpreter-frames >"$tmp/out" 2>"$tmp/err"
 check "--interpreter-frames shows the evaluation function in text" \
 	grep -q '_PyEval_EvalFrameDefault' "$tmp/out"

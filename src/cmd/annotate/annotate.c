@@ -129,6 +129,9 @@ static size_t print_python(const struct annotate_arguments *arguments,
 	diag_print("%s (self %s of %s) is a Python function, which has no instructions; its lines:",
 		   arguments->function, format_share(row->self.share.value, share), profile->event);
 	char *command = input_command("sprof report", arguments->selection.input);
+	/* With the libraries that the lines call, which may be nearly all of their time. */
+	if (row->own_code)
+		command = text_append_word(command, "--my-code");
 	command = text_append_word(text_append_word(command, "-s"), "srcline");
 	command = text_append_word(text_append_word(command, "-S"), arguments->function);
 	diag_more("%s", command);
