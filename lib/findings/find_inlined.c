@@ -25,16 +25,6 @@ static const struct runtime *inlining_runtime(const struct analysis_view *view,
 	return runtime && runtime->callees ? runtime : NULL;
 }
 
-/* Returns whether the recorder's command has the option of the remedy, which is its last word. */
-static bool is_followed(const struct analysis_view *view, const char *remedy)
-{
-	const char *option = strrchr(remedy, ' ') + 1;
-	const char *const *word = sp_reader_info(view->read->reader)->cmdline;
-	while (word && *word && strcmp(*word, option) != 0)
-		word++;
-	return word && *word;
-}
-
 /* Sums of a runtime's optimized code. */
 struct optimized {
 	const struct runtime *runtime;
@@ -65,7 +55,7 @@ static void find_in_event(const struct analysis_view *view, uint16_t event)
 			most = sum;
 	}
 	if (!most->runtime || most->weight < SHARE_LEAST * all ||
-	    is_followed(view, most->runtime->callees))
+	    !finding_runtime_remedy(view, most->runtime->callees))
 		return;
 	snprintf(remedy, sizeof(remedy), "to see these callees, %s (slower)",
 		 most->runtime->callees);

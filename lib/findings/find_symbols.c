@@ -150,7 +150,7 @@ static void collect(const struct analysis_view *view, const struct missing *miss
 						 &found.text, &found.remedy);
 		const struct runtime *runtime = machine_runtime(view->read->machine, module->pid);
 		if (runtime && found.problem == RESOLVER_NO_PERF_MAP)
-			found.remedy = runtime->symbols;
+			found.remedy = finding_runtime_remedy(view, runtime->symbols);
 		add_problem(view, problems_found, &found);
 	}
 }
@@ -336,6 +336,21 @@ static void add_moved(const struct analysis_view *view, const struct whole *whol
 	add_share(view, whole, named, &about);
 }
 
+/*
+ * Returns the remedy for a perf map without times, which sprof's recorder notes and stores with the
+ * names.
+ */
+static const char *times_remedy(const struct analysis_view *view)
+{
+	if (!view->read->sideband.recorded_notes)
+		return "use 'sprof record'";
+	const char *const *word = sp_reader_info(view->read->reader)->cmdline;
+	while (word && *word && strcmp(*word, "--no-names") != 0)
+		word++;
+	return word && *word ? "record without --no-names, which leaves out the times"
+			     : "report again when the recorder has stored the names";
+}
+
 /* Adds findings, one per file, about samples with names that may come from a different file. */
 static void find_unproven(const struct analysis_view *view, const struct whole *whole)
 {
@@ -353,10 +368,15 @@ static void find_unproven(const struct analysis_view *view, const struct whole *
 		};
 		if (named[i].samples && module->is_moved)
 			add_moved(view, whole, &named[i], module);
-		if (named[i].samples &&
+		if (!named[i].samples ||
 		    resolver_problem(view->read->resolver, module, &about.detail,
-				     &about.finding.remedy) == RESOLVER_UNPROVEN)
-			add_share(view, whole, &named[i], &about);
+				     &about.finding.remedy) != RESOLVER_UNPROVEN)
+			continue;
+		/* Stored names have the maps' times as far as there are any. */
+		if (module->is_generated)
+			about.finding.remedy = resolver_is_stored(view->read->resolver, module) ?
+						       NULL : times_remedy(view);
+		add_share(view, whole, &named[i], &about);
 	}
 }
 

@@ -105,7 +105,7 @@ static const char *unwind_remedy(const struct analysis_view *view, const struct 
 {
 	if (module->is_generated) {
 		const struct runtime *runtime = machine_runtime(view->read->machine, module->pid);
-		return runtime ? runtime->stacks : NULL;
+		return runtime ? finding_runtime_remedy(view, runtime->stacks) : NULL;
 	}
 	/* Runtimes have code of assemblers of their own, which write no unwind information. */
 	if (module->runtime)

@@ -69,6 +69,41 @@ const char *event_name_if_needed(const struct analysis_view *view, const struct 
 	return NULL;
 }
 
+/* Returns whether a remedy names an option or variable. */
+static bool names_option(const char *remedy, const char *option)
+{
+	const char *at = strstr(remedy, option);
+	return at && strchr(" ',", at[strlen(option)]);
+}
+
+/* Returns whether --runtime-names sets what a remedy names. */
+static bool is_of_runtime_names(const char *remedy)
+{
+	static const char *const set[] = {
+		"--perf-basic-prof", "--interpreted-frames-native-stack", "PYTHONPERFSUPPORT=1",
+		"-XX:+DumpPerfMapAtExit", "-XX:+PreserveFramePointer", "DOTNET_PerfMapEnabled=1",
+	};
+	for (size_t i = 0; i < count_of(set); i++)
+		if (names_option(remedy, set[i]))
+			return true;
+	return false;
+}
+
+const char *finding_runtime_remedy(const struct analysis_view *view, const char *remedy)
+{
+	const char *const *word = sp_reader_info(view->read->reader)->cmdline;
+	bool command = false, done = false;
+	for (; remedy && word && *word && !done; word++) {
+		/* The recorder's own options are before "--". */
+		command |= !strcmp(*word, "--");
+		done = command ? **word == '-' && (*word)[1] && (*word)[2] &&
+					 names_option(remedy, *word)
+			       : !strcmp(*word, "--runtime-names") && is_of_runtime_names(remedy);
+	}
+	const char *other = done ? strstr(remedy, ", or ") : NULL;
+	return other ? other + strlen(", or ") : done ? NULL : remedy;
+}
+
 bool larger_rings_option(const struct analysis_view *view, char *text)
 {
 	bool copies = false;

@@ -27,6 +27,12 @@ static inline bool finding_need(const struct analysis_view *view, bool done)
 const char *finding_module_name(const struct analysis_view *view, const struct module *module);
 
 /*
+ * Returns a runtime's remedy, or its second part, after ", or ", if the recorder's command has the
+ * first one's options already. NULL: none is left, or `remedy` is NULL.
+ */
+const char *finding_runtime_remedy(const struct analysis_view *view, const char *remedy);
+
+/*
  * Writes options for a lower rate: "-F 999", a quarter of the event's rate, or "-c 4000000" for a fixed
  * period.
  */

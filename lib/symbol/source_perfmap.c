@@ -178,7 +178,7 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	if (!found)
 		return false;
 	if (diagnosis->problem == RESOLVER_OK && perfmap_is_ambiguous(opened, ip))
-		diagnosis_set(diagnosis, RESOLVER_UNPROVEN, "use 'sprof record'",
+		diagnosis_set(diagnosis, RESOLVER_UNPROVEN, NULL,
 			      "the perf map has several names for one address, and only a recorder "
 			      "can note their times: the last is shown");
 	*ret = (struct found){

@@ -89,4 +89,6 @@ fi
 xargs rm -f <"$tmp/maps"
 check "without times, a finding counts the samples whose name is ambiguous" \
 	grep -q 'may have wrong names' "$tmp/findings"
+check "its remedy is the option that the recorder lacks" \
+	grep -q 'record without --no-names' "$tmp/findings"
 finish

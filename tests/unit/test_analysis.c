@@ -27,6 +27,7 @@ struct made {
 	uint64_t ids[3];
 	size_t event_count;
 	uint64_t began_ns; /* by the clock that the events say; 0: it is not known */
+	const char *const *cmdline; /* the recorder's */
 	struct record_buffer buffer;
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
@@ -120,7 +121,7 @@ static const char *write_file(struct made *made)
 	struct writer_info info = {
 		.arch = "x86_64", .clock_id = (uint32_t)made->events[0].attr.clockid,
 		.clock_resolution_ns = made->began_ns != 0, .clock_wall_ns = made->began_ns,
-		.clock_ns = made->began_ns,
+		.clock_ns = made->began_ns, .cmdline = made->cmdline,
 	};
 	struct writer_end end = {0};
 	struct iovec span = {made->buffer.items, made->buffer.count};
@@ -1456,6 +1457,31 @@ TEST(remedies_that_need_a_command_are_not_for_older_processes)
 		ck_assert(older ? !strcmp(unmapped, "record the program from its start: sprof "
 						    "record COMMAND")
 				: !unmapped);
+		made_deinit(&made);
+	}
+}
+
+TEST(remedies_that_the_command_has_are_not_repeated)
+{
+	static const struct { const char *file, *remedy, *cmdline[6]; } cases[] = {
+		{"/usr/bin/node", NULL, {"sprof", "record", "--runtime-names", "--", "node"}},
+		{"/usr/bin/node", NULL, {"sprof", "record", "--", "node", "--perf-basic-prof"}},
+		{"/usr/bin/node", "set NODE_OPTIONS=", {"sprof", "record", "--", "node", "a.js"}},
+		{"/jvm/libjvm.so", "run jcmd PID ",
+		 {"sprof", "record", "--runtime-names", "--", "java"}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct made made = {.cmdline = cases[i].cmdline};
+		add_event(&made, "cpu-clock", BASIC);
+		comm(&made, 1, 7, 7, "web", true);
+		map(&made, 2, 7, 0x400000, cases[i].file);
+		map(&made, 3, 7, 0x10000, "//anon");
+		sample(&made, 100, 7, 7, 0x10010);
+		finish(&made);
+		const char *remedy = finding(&made, SP_FINDING_NO_SYMBOLS)->remedy;
+		ck_assert(cases[i].remedy ? remedy && !strncmp(remedy, cases[i].remedy,
+							       strlen(cases[i].remedy))
+					  : !remedy);
 		made_deinit(&made);
 	}
 }
