@@ -37,16 +37,14 @@ static bool generated_passes(const struct names *names, const struct frame *fram
 	if (!wanted->count || !generated_has(frame))
 		return false;
 	CLEANUP_FREE char *name = generated_name(names->locked.machine, frame);
-	return name && filter_name(wanted->items, wanted->count, name);
+	return name && filter_symbol(wanted->items, wanted->count, name, NULL);
 }
 
 bool function_passes(const struct analysis_options *options, const struct named *named)
 {
 	const struct sp_string_list *wanted = &options->filter.symbols;
-	if (filter_symbol(wanted->items, wanted->count, named->name, named->raw))
-		return true;
 	vec_each (item, wanted)
-		if (shown_name_is(named, *item))
+		if ((named->raw && !strcmp(named->raw, *item)) || shown_name_is(named, *item))
 			return true;
 	return false;
 }
@@ -60,6 +58,7 @@ bool frame_passes_symbol(const struct names *names, const struct frame *frame)
 		return true;
 	if (symbol)
 		return function_passes(options, &(const struct named){
+							.dso = frame_dso(frame),
 							.name = symbol->name,
 							.raw = symbol->raw_name,
 							.file = symbol->object,

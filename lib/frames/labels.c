@@ -568,6 +568,7 @@ static bool is_shown(const struct labelling *labelling, const struct frame *fram
 		return true;
 	return inner && inner->name &&
 	       function_passes(labelling->names->options, &(const struct named){
+								  .dso = frame_dso(frame),
 								  .name = inner->name,
 								  .raw = inner->raw_name,
 								  .file = inner->file,

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "frames/shown_names.h"
-#include "profile/filter.h"
 
 /* perf's default of --parent. */
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
@@ -93,6 +93,12 @@ void matches_deinit(struct matches *matches)
 	*matches = (struct matches){0};
 }
 
+/* Returns whether a text names a function; `named` is NULL for code made at run time. */
+static bool function_is(const char *name, const struct named *named, const char *text)
+{
+	return sp_name_fits(text, name) || (named && shown_name_is(named, text));
+}
+
 /*
  * Returns whether a pattern matches a name, or is the name as it may be shown. `named` is the
  * function, or NULL.
@@ -102,9 +108,9 @@ static bool matches_name(const struct name_pattern *pattern, const char *name,
 {
 	if (!regexec(&pattern->regex, name, 0, NULL, 0))
 		return true;
-	if (!named || (pattern->text && shown_name_is(named, pattern->text)))
-		return named;
-	CLEANUP_FREE char *whole = pattern->whole ? shown_name_whole(named) : NULL;
+	if (pattern->text && function_is(name, named, pattern->text))
+		return true;
+	CLEANUP_FREE char *whole = named && pattern->whole ? shown_name_whole(named) : NULL;
 	return whole && !regexec(&pattern->regex, whole, 0, NULL, 0);
 }
 
@@ -117,8 +123,7 @@ static uint8_t bits_of(const struct matches *matches, const struct function *fun
 		if (!(bits & pattern->bit) && matches_name(pattern, name, named))
 			bits |= pattern->bit;
 	}
-	if (matches->root && (filter_symbol(&matches->root, 1, name, NULL) ||
-			      (named && shown_name_is(named, matches->root))))
+	if (matches->root && function_is(name, named, matches->root))
 		bits |= MATCH_ROOT;
 	return bits;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "frames/linkage.h"
@@ -274,14 +275,41 @@ static bool is_with_file(const char *text, const char *name, const char *file)
 	return !strncmp(end, part, part_size) && (end == file || end[-1] == '/' || *end == '/');
 }
 
+/*
+ * Returns the size of the name in "NAME [DSO]", if DSO is the function's dso, or the end of its
+ * path; else 0.
+ */
+static size_t size_before_dso(const char *text, const char *dso)
+{
+	size_t size = strlen(text), dso_size = dso ? strlen(dso) : 0;
+	const char *begin = NULL;
+	for (const char *next = strstr(text, " ["); next; next = strstr(next + 1, " ["))
+		begin = next;
+	if (!begin || !dso_size || text[size - 1] != ']' || begin + 2 + dso_size >= text + size)
+		return 0;
+	const char *base = text + size - 1 - dso_size;
+	bool same = !strncmp(base, dso, dso_size) && (base == begin + 2 || base[-1] == '/');
+	return same ? (size_t)(begin - text) : 0;
+}
+
 bool shown_name_is(const struct named *named, const char *text)
 {
 	const struct srcfiles none = {0};
-	if (strncmp(text, named->name, strlen(named->name)) || !strpbrk(text, "(@["))
-		return !strcmp(text, named->name);
+	size_t size = size_before_dso(text, named->dso);
+	if (size) {
+		struct named other = *named;
+		CLEANUP_FREE char *name = strndup(text, size);
+		other.dso = NULL;
+		return name && shown_name_is(&other, name);
+	}
+	if (sp_name_fits(text, named->name))
+		return true;
+	bool longer = !strncmp(text, named->name, strlen(named->name)) && strpbrk(text, "(@[");
+	if (!longer && !strstr(text, "…"))
+		return false;
 	for (enum form form = FORM_NAME; form < FORM_COUNT; form++) {
 		CLEANUP_FREE char *shown = form_of(named, form, &none);
-		if (shown && (!strcmp(shown, text) || is_with_file(text, shown, named->file)))
+		if (shown && (sp_name_fits(text, shown) || is_with_file(text, shown, named->file)))
 			return true;
 	}
 	return false;

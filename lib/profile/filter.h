@@ -17,10 +17,8 @@ bool filter_name(const char *const *names, size_t count, const char *name);
 bool filter_pattern(const char *const *patterns, size_t count, const char *name);
 
 /*
- * Returns whether a function is in the list. An empty list accepts all. A function also matches by
- * its name in the symbol table (raw_name, may be NULL), and by its name without parameters,
- * template arguments and version: "ns::sort" matches "ns::sort<int>(int*)", "sort" does not; "read"
- * matches "read@@GLIBC_2.2.5".
+ * Returns whether a text of the list names a function (sp_name_fits()). An empty list accepts all.
+ * A function also matches by its name in the symbol table (raw_name, may be NULL).
  */
 bool filter_symbol(const char *const *names, size_t count, const char *name,
 		   const char *raw_name);

@@ -104,6 +104,13 @@ END
 prints "--symbols selects code without a name" rows function --symbols "[Java JIT]" <<END
 [Java JIT];3
 END
+for name in fib "fib /app/fib.js" "fib …/fib.js:1:13"; do
+	for option in --symbols --callees; do
+		prints "$option finds a function as $name" rows function "$option" "$name" <<-END
+			fib /app/fib.js:1:13;3
+		END
+	done
+done
 prints "--dsos selects all generated code" rows dso --dsos "[JIT]" -s dso <<END
 [JIT];9
 END

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "test.h"
 
 /*
@@ -457,6 +458,29 @@ TEST(source_files_are_shown_as_far_as_tells_them_apart)
 	srcfiles_deinit(&files);
 	functions_deinit(&functions);
 	arena_deinit(&arena);
+}
+
+TEST(names_without_a_place_or_package_fit)
+{
+	static const char js[] = "sort /app/a b/srv.js:3:19", node[] = "run node:internal/x:67:35";
+	static const char java[] = "int java.util.HashMap.merge(java.lang.Object, int)";
+	static const struct { const char *wanted, *name; bool fits; } cases[] = {
+		{js, js, true}, {"sort", js, true}, {"sort /app/a b/srv.js", js, true},
+		{"sort /app/a b/srv.js:3", js, true}, {"sort …/srv.js:3:19", js, true},
+		{"sort ~/srv.js:3:19", js, true}, {"sor", js, false}, {"sort /app", js, false},
+		{"sort …/srv.js:3:1", js, false}, {"get", "get value /a.js:1:2", false},
+		{"(anonymous)", "(anonymous) /a.js:1:2", true}, {"run", node, true},
+		{"HashMap.merge", java, true}, {"java.util.HashMap.merge", java, true},
+		{"HashMap.merge(…)", java, true}, {"…merge(~)", java, true}, {"merge", java, false},
+		{"int java.util.HashMap.merge", java, true}, {"HashMap.mer", java, false},
+		{"Main.run", "void Main.run(int)", true}, {"run", "void Main.run(int)", false},
+		{"Program::Main", "void [app] Program::Main()", true},
+		{"new", "operator new(unsigned long)", false}, {"f", "int ns::f(int)", false},
+		{"…Base<…>::make", "v8::Base<v8::Heap>::make", true}, {"A::~A", "A::BA", false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		ck_assert_msg(sp_name_fits(cases[i].wanted, cases[i].name) == cases[i].fits, "%s",
+			      cases[i].wanted);
 }
 
 TEST(filters_let_pass_what_fits)

@@ -70,15 +70,17 @@ TEST(names_are_the_shortest_unique_ones)
 TEST(any_form_of_a_name_is_accepted)
 {
 	const struct named named = {
-		.name = "g", .raw = "_ZL1gi", .file = "/s/x/a.cc", .start = 0x10,
+		.name = "g", .raw = "_ZL1gi", .file = "/s/x/a.cc", .start = 0x10, .dso = "b.so",
 	};
 	if (!demangle_available())
 		return;
 	static const char *const good[] = {
-		"g", "g(int)", "g (a.cc)", "g(int) (x/a.cc)", "g(int)@0x10",
+		"g", "g(int)", "g (a.cc)", "g(int) (x/a.cc)", "g(int)@0x10", "g(…)",
+		"g [b.so]", "g(int) [lib/b.so]",
 	};
 	static const char *const bad[] = {
 		"g(", "g()", "gx", "g (b.cc)", "g (.cc)", "g(int) ()", "g@0x20", "",
+		"g [.so]", "g [c.so]", "h [b.so]", "g(…) (b.cc)",
 	};
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
 		ck_assert_msg(shown_name_is(&named, good[i]), "%s", good[i]);

@@ -128,6 +128,16 @@ SP_API struct sp_error *sp_recordings_join(struct sp_reader *const *readers, siz
 /* Returns whether rows by this key need struct sp_analysis_samples.branches. */
 SP_API bool sp_key_is_of_branches(enum sp_key key);
 
+/*
+ * Returns whether a text names a function: it is the whole name, or a part that users write. This
+ * is the name without parameters, template arguments and version ("ns::sort" of
+ * "ns::sort<int>(int*)", but not "sort"; "read" of "read@@GLIBC_2.2.5"). In JavaScript it is the
+ * name without column, line and file ("f /a.js" of "f /a.js:1:2"), in Java the name without result
+ * type and package ("Map.put" of "void a.b.Map.put(int)"). Dots of a name that was shown shortened
+ * stand for any text.
+ */
+SP_API bool sp_name_fits(const char *wanted, const char *name);
+
 #ifdef __cplusplus
 }
 #endif

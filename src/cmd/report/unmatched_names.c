@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "cmd/report/report_arguments.h"
 #include "diag.h"
 #include "input.h"
@@ -29,11 +30,11 @@ static const char *name_of(const struct sp_row *row)
 	return row->function ?: row->symbol;
 }
 
-/* Returns whether `name` is the wanted name, optionally with parameters or template arguments. */
+/* Returns whether `name` is the wanted name, as filters find it, or without its parameters. */
 static bool has_name(const char *name, const char *wanted)
 {
 	size_t size = strlen(wanted);
-	return !strncmp(name, wanted, size) && (!name[size] || strchr("(<", name[size]));
+	return sp_name_fits(wanted, name) || (!strncmp(name, wanted, size) && name[size] == '(');
 }
 
 static struct name_match find_name(const struct sp_analysis *analysis, const char *wanted)
@@ -73,13 +74,16 @@ static void report_name(const struct recordings *recordings, const struct sp_ana
 {
 	struct name_match found = find_name(analysis, wanted);
 	const char *nearest = found.nearest.name ?: found.last;
-	char *expression = found.name ? text_expression(wanted) : NULL;
+	/* Names that begin otherwise, or were shortened, are given as a whole. */
+	bool whole = found.name && (strncmp(found.name, wanted, strlen(wanted)) ||
+				    !strcmp(found.name, wanted));
+	char *expression = found.name ? text_expression(whole ? found.name : wanted) : NULL;
 	unsigned long long samples = found.samples;
 	if (found.name)
 		diag_print("no sample has %s as its sampled function; %llu sample%s pass%s through "
 			   "it: use --focus '^%s%s'",
 			   wanted, samples, samples == 1 ? "" : "s", samples == 1 ? "es" : "",
-			   expression, strcmp(found.name, wanted) ? "" : "$");
+			   expression, whole ? "$" : "");
 	else if (nearest)
 		diag_print("no stack has a function %s; the nearest name is %s", wanted,
 			   nearest);
