@@ -12,7 +12,7 @@ static const struct row_word {
 	{"[no stack]", "time of threads without a sample in this state"},
 	{"[all threads blocked]", "time in which no thread of the process could run"},
 	{"[unknown state]", "time of lost records"},
-	{"[unresolved Python function]", "Python code that ran on before it was read"},
+	{"[unresolved Python function]", "a Python function that sprof read too late to know its name"},
 	{"[omitted Python frames]", "middle of a stack too deep for a record"},
 	{"[no recorded caller]", "stacks that begin with the function"},
 	{"[no system call]", "code outside of the kernel, page faults and interrupts"},
