@@ -13,22 +13,22 @@
 #define NO_ROW UINT32_MAX
 
 /* A row's function has code in another function's body, or is called by it. */
-struct link {
+struct moved_link {
 	uint32_t row, function;
 	bool is_call;
 };
 
 struct links {
-	VEC(struct link);
+	VEC(struct moved_link);
 	struct u64map known;
 };
 
 static bool add_link(struct links *links, uint32_t row, uint32_t function, bool is_call)
 {
 	uint64_t key = (uint64_t)row << 33 | (uint64_t)function << 1 | is_call;
-	struct link *link = u64map_item(&links->known, key, links);
+	struct moved_link *link = u64map_item(&links->known, key, links);
 	if (link)
-		*link = (struct link){row, function, is_call};
+		*link = (struct moved_link){row, function, is_call};
 	return link;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Time that moved between a function and those inlined into it. A build that inlines hash() into
- * its caller, or places its lines elsewhere, changes both functions' rows without a change of speed.
+ * its caller, or places its lines elsewhere, changes the rows of both without a change of speed.
  */
 #pragma once
 

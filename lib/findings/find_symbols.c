@@ -431,7 +431,8 @@ static const char *python_remedy(const struct note *note)
 		[PYTHON_LOWER_RATE] = "record at a lower rate: -F 2500",
 		[PYTHON_AT_EACH_WAIT] = ("read it sooner, which slows the program: record with "
 					 "--threads --wakeup-events 1"),
-		[PYTHON_NO_MORE] = "rely on the intervals of Python functions: they include these calls",
+		[PYTHON_NO_MORE] =
+			"rely on the intervals of Python functions: they include these calls",
 	};
 	if (!note->python_missing || note->python_missing > note->python_calls)
 		return NULL;

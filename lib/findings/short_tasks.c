@@ -146,11 +146,11 @@ static void add_late(const struct analysis_view *view, const struct sp_profile *
 	char text[FINDING_TEXT];
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_UNSAMPLED, .cause = "missed", .event = profile->event,
-		.share = share, .remedy = "record with --scope task, whose timers run with the threads",
+		.share = share, .remedy = "record with --scope task: its timers run with threads",
 	};
 	finding_add(view, &finding,
-		    "%s of the target's CPU time has no samples of %s: timers of CPUs are late while "
-		    "interrupts are disabled",
+		    "%s of the target's CPU time has no samples of %s: timers of CPUs are late "
+		    "while interrupts are disabled",
 		    share_text(share, text), profile->event);
 }
 

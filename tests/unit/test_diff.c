@@ -248,7 +248,8 @@ TEST(changes_are_those_of_r)
 	struct sp_diff *diff;
 	ck_assert_ptr_null(sp_diff_new(&diff));
 	add_runs(diff, 0, RUNS, "old", ".constprop.0");
-	ck_assert_ptr_null(sp_diff_add_command(diff, (const char *const[]){"taskset", "/x/old", NULL}));
+	const char *const command[] = {"taskset", "/x/old", NULL};
+	ck_assert_ptr_null(sp_diff_add_command(diff, command));
 	add_runs(diff, RUNS, 2 * RUNS, "new-2.1", "");
 	/* Two programs are not one only because each is on one side. */
 	ck_assert_ptr_null(sp_diff_add_command(diff, NULL));

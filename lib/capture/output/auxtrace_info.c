@@ -175,7 +175,7 @@ static struct sp_error *put_words(struct put *put, const struct sp_ctx *ctx,
 		return NULL;
 	case AUXTRACE_ARM_SPE:
 		put_u64(put, pmu->number);
-		put_u64(put, 1); /* of CPUs */
+		put_u64(put, 1); /* numbers of CPUs */
 		return NULL;
 	case AUXTRACE_HISI_PTT:
 	case AUXTRACE_VPA_DTL:

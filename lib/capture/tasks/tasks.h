@@ -87,7 +87,8 @@ struct recorded_tasks {
 	struct process_tree begin_tree;  /* when recording began; only with `roots` */
 	struct related_processes refused, unrecorded;
 	uint64_t used_ns;                /* CPU time of `roots` during the recording */
-	uint64_t begin_ns, during_ns;    /* when begin_tree was read, and the time until the end's */
+	uint64_t begin_ns;               /* when begin_tree was read */
+	uint64_t during_ns;              /* time from then to the reading at the end */
 	struct membership membership, spaces;
 	struct membership threads;       /* by thread, if wake-ups need it and `membership` is by process */
 	struct double_sampling double_sampling;

@@ -32,7 +32,7 @@ struct wait_event {
 	uint64_t complete_ns; /* LOST: records before are complete */
 	uint8_t *record;      /* SAMPLE and SNAPSHOT; owned */
 	enum wait_event_kind kind;
-	uint32_t cpu;         /* of a switch */
+	uint32_t cpu;         /* the CPU of a switch */
 };
 
 enum waiting_state {
@@ -48,7 +48,7 @@ struct waiting_thread {
 	uint32_t pid, tid; /* tid 0: the slot is free */
 	enum waiting_state state;
 	uint64_t off_ns; /* begin of BLOCKED, PREEMPTED, ENDED, or THERE */
-	uint32_t cpu;    /* of its last switch off the CPU; UINT32_MAX: unknown */
+	uint32_t cpu;    /* the CPU of the last switch off it; UINT32_MAX: unknown */
 	uint8_t *held;   /* stack of its last switch off the CPU; owned, or NULL */
 	/* BLOCKED: between these times, the wait may have ended, and another begun. lost_ns 0: no. */
 	uint64_t complete_ns, lost_ns;
