@@ -53,6 +53,7 @@ put_u64() {
 
 # Stored names that are cut are reported.
 "$SPROF" record -q -o "$fast/named" -- "$workload/proportions" 0.2 >"$tmp/out" 2>"$tmp/err"
+await_names "$fast/named"
 size=$(stat -c %s "$fast/named")
 names=$(tail -c 8 "$fast/named" | od -A n -t d8 | tr -d ' ')
 for less in 1 31 $((names / 2)) $((names - 17)) $((names - 3)); do

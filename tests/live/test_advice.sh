@@ -371,10 +371,7 @@ print(round(100 * sum(row["self"] for row in rows if sys.argv[1] in row["functio
 
 # forget_map: removes the program's perf map when its names are in data: they are stored in the background.
 forget_map() {
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		! "$SPROF" info -i data | grep -q '^  stored ' || break
-		sleep 0.5
-	done
+	await_names data
 	rm -f "/tmp/perf-$(sed -n 's/^PID //p' .out).map"
 }
 
