@@ -191,10 +191,7 @@ cp "$workload/proportions" "$tmp/swapped/tool"
 	until [ -e "$1/data" ]; do sleep 0.1; done
 	mv "$1/data" "$1/ours" && cp "$2" "$1/data" && exec "$1/tool" 0.2' \
 	sh "$tmp/swapped" "$tmp/planted" >"$tmp/got" 2>"$tmp/err"
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	"$SPROF" info -i "$tmp/swapped/ours" | grep -q '^  stored ' && break
-	sleep 0.5
-done
+await_names "$tmp/swapped/ours"
 check "the file that was renamed while recording gets the names" sh -c \
 	'"$1" info -i "$2" | grep -q "^  stored "' sh "$SPROF" "$tmp/swapped/ours"
 check "the file that was put in its place is as it was" cmp "$tmp/planted" "$tmp/swapped/data"

@@ -152,10 +152,7 @@ one_build() {
 	build "$flag"
 	"$SPROF" record -q -e cpu-clock -F 2000 -o "$tmp/data" -- "$tmp/prog" 2>"$tmp/err" ||
 		exit 99
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		"$SPROF" info -i "$tmp/data" | grep -q '^  stored ' && break
-		sleep 0.5
-	done
+	await_names "$tmp/data"
 	list -s function >"$tmp/whole"
 	list -s symbol >>"$tmp/whole"
 	sort -u -o "$tmp/whole" "$tmp/whole"

@@ -229,10 +229,7 @@ if objcopy --add-section .bulk="$tmp/section" "$tmp/large" 2>"$tmp/err"; then
 	rm "$tmp/section"
 	"$SPROF" record -q --call-graph dwarf --unwind later -F 499 -e cpu-clock -o "$tmp/bounded" -- \
 		"$tmp/large" 0.2 >"$tmp/out" 2>"$tmp/err"
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		"$SPROF" info -i "$tmp/bounded" | grep -q '^  stored ' && break
-		sleep 0.5
-	done
+	await_names "$tmp/bounded"
 	check "a large program is not stored" test "$(stat -c %s "$tmp/bounded")" -lt 70000000
 	"$SPROF" info -i "$tmp/bounded" >"$tmp/info" 2>&1
 	check "but smaller files are" grep -q '^  stored .*, and [1-9][0-9]* of the files' "$tmp/info"
