@@ -19,7 +19,8 @@ dist_check_SCRIPTS += \
 	tests/live/test_example_record.sh \
 	tests/live/test_repeat.sh \
 	tests/live/test_features.sh \
-	tests/live/test_identity.sh tests/live/test_jit.sh \
+	tests/live/test_identity.sh tests/live/test_idle_threads.sh \
+	tests/live/test_jit.sh \
 	tests/live/test_leaf.sh \
 	tests/live/test_list.sh \
 	tests/live/test_lock_in.sh \

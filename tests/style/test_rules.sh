@@ -192,6 +192,15 @@ undocumented_notes() {
 	sed -n '/^| kind | note/,/^$/s/^| \([0-9]*\) |.*/\1/p' doc/FILE.md | diff "$tmp/kinds" -
 }
 
+# Tests that no Makefile runs.
+unlisted_tests() {
+	for test in tests/*/test_*.sh; do
+		grep -qF "$test" Makefile.am tests/*/local.mk lib/*/local.mk 2>"$tmp/.grep" ||
+			echo "$test: in no list of tests"
+	done
+}
+
+clean "every test is run" unlisted_tests
 clean "every file has its licence line" wrong_licence
 clean "no goto" gotos
 clean "the library does not print or exit" printing
@@ -274,6 +283,10 @@ catches "a long function is caught" long_functions 'lib/a/a.c:4: f has 93 lines'
 catches "a shared name is caught" shared_names \
 'd.h: several files
 struct e: several definitions'
+mkdir "$tmp/tree/tests/x"
+: >"$tmp/tree/tests/x/test_c.sh"
+catches "a test that nothing runs is caught" unlisted_tests 'tests/x/test_c.sh: in no list of tests'
+rm -r "$tmp/tree/tests/x"
 catches "a syntax error of a script is caught" broken_scripts 'tests/c.sh: a syntax error in sh'
 catches "a page that names a file gone is caught" missing_files 'README:2: there is no src/gone.c'
 catches "a function and a file that are gone are caught" missing_names \
