@@ -397,7 +397,7 @@ if command -v node >.which; then
 	cat >work.js <<'END'
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 console.log("PID " + process.pid);
-for (let i = 0; i < 40; i++) fib(27);
+for (let i = 0; i < 160; i++) fib(27);
 END
 	$record -o data -- node work.js >.out
 	if [ -n "$(remedy data no_perf_map)" ]; then
