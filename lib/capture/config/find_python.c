@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/config/find_python.h"
+#include "capture/config/survey.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/config/config.c lib/capture/config/config.h \
 	lib/capture/config/events.c \
 	lib/capture/config/config_internal.h \
-	lib/capture/config/find_python.c lib/capture/config/find_python.h \
+	lib/capture/config/find_python.c \
 	lib/capture/config/off_cpu.c lib/capture/config/off_cpu.h \
 	lib/capture/config/capture_options.h \
 	lib/capture/config/plan_facts.c lib/capture/config/plan_facts.h \

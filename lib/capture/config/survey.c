@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include "base/format.h"
 #include "capture/config/command_path.h"
-#include "capture/config/find_python.h"
 #include "proc/maps.h"
 #include "proc/proc_tasks.h"
 #include "unwind/cfi_row.h"

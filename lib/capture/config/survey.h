@@ -27,3 +27,9 @@ struct sp_error *target_survey(const struct sp_ctx *ctx, const struct capture_op
  * information. False without this information.
  */
 bool image_keeps_frame_pointers(struct image *image);
+
+/*
+ * find_python.c: returns whether a process of the target has mapped Python, or the command probably
+ * runs it. False if files or memory maps cannot be read, or when out of memory.
+ */
+bool target_runs_python(const struct sp_ctx *ctx, const struct capture_options *options);
